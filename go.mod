@@ -1,0 +1,3 @@
+module github.com/gatehouse-ci/gatehouse
+
+go 1.26.0
