@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/serving/workroot"
+)
+
+// killLimit is how long killed processes may take to disappear; one in an uninterruptible wait on a device can take longer.
+const killLimit = 2 * time.Second
+
+// end asks every process of the run to end, kills what is left after grace, and gives an error that names what outlived
+// even that.
+func (t tree) end(grace time.Duration) error {
+	const look = 50 * time.Millisecond
+	asked := map[workroot.Process]bool{}
+	for deadline := time.Now().Add(grace); time.Now().Before(deadline); time.Sleep(look) {
+		members := t.members()
+		if len(members) == 0 {
+			return nil
+		}
+		t.ask(members, asked)
+	}
+	for deadline := time.Now().Add(killLimit); ; time.Sleep(look) {
+		members := t.members()
+		if len(members) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d processes outlived SIGKILL: %s", len(members), pids(members))
+		}
+		t.signal(members, syscall.SIGKILL)
+	}
+}
+
+// ask sends SIGTERM once to each process: a second one makes some engines skip their orderly end.
+func (t tree) ask(members []workroot.Stat, asked map[workroot.Process]bool) {
+	var fresh []workroot.Stat
+	for _, s := range members {
+		if id := (workroot.Process{PID: s.PID, Start: s.Start}); !asked[id] {
+			asked[id] = true
+			fresh = append(fresh, s)
+		}
+	}
+	t.signal(fresh, syscall.SIGTERM)
+}
+
+func pids(members []workroot.Stat) string {
+	var b strings.Builder
+	for i, s := range members {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%d (state %c)", s.PID, s.State)
+	}
+	return b.String()
+}
