@@ -1,0 +1,119 @@
+// Package strict decodes YAML and JSON without guessing.
+//
+// What other decoders let through is refused here, with its place in the text: unknown and duplicate
+// keys, numbers in odd spellings, NaN and infinity, yes/no booleans, anchors, aliases, merge keys and
+// tags, a second document, data after the value, byte order marks and invalid UTF-8. Everything wrong is
+// reported in one go, as [Problems] sorted by position.
+//
+// Targets are described by `json:"name"` tags. A key may be absent unless its field is tagged
+// `strict:"required"`, and a field whose key is absent keeps the value it had. null means absent for a
+// pointer and for a field with ",omitempty" (and is no value for a required one); elsewhere it is a
+// problem. A field of type [Extra] tagged `strict:"extra"` takes the keys no other field names; without one
+// they are problems. Into an any, numbers become float64 and, where that would lose digits of an
+// integer, json.Number.
+//
+// Columns count characters (runes), from 1.
+package strict
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Limits on what is read. YAML is written by people; JSON may hold a night's samples.
+const (
+	MaxYAML  = 8 << 20
+	MaxJSON  = 256 << 20
+	maxDepth = 200
+)
+
+// Extra takes the unknown keys of a mapping that a machine wrote and a later version may have
+// extended. Its field must be tagged `strict:"extra"`.
+type Extra map[string]any
+
+// YAML decodes data, exactly one YAML document, into the value that into points to. The error is of
+// type [Problems]; path is only named in it. The document is returned even when there are problems,
+// unless the text could not be parsed at all.
+func YAML(path string, data []byte, into any) (*Document, error) {
+	return yamlFormat.decode(path, data, into)
+}
+
+// JSON decodes data, exactly one JSON value, as [YAML] does. Object keys that differ only in case are
+// refused, because encoding/json takes one for the other; a map[string]string (environment
+// variables) may hold such keys.
+func JSON(path string, data []byte, into any) (*Document, error) {
+	return jsonFormat.decode(path, data, into)
+}
+
+// ReadYAML reads the file at path and decodes it as [YAML] does.
+func ReadYAML(path string, into any) (*Document, error) {
+	return yamlFormat.read(path, into)
+}
+
+// ReadJSON reads the file at path and decodes it as [JSON] does.
+func ReadJSON(path string, into any) (*Document, error) {
+	return jsonFormat.read(path, into)
+}
+
+// A format is a syntax that both sides of this package agree on: text comes in, a tree comes out.
+type format struct {
+	limit int
+	// parse reports to r what is wrong and returns false when there is no tree at all.
+	parse func(r *reporter, data []byte) (node, bool)
+	// caseless forbids keys that differ only in case.
+	caseless bool
+}
+
+var (
+	yamlFormat = format{limit: MaxYAML, parse: parseYAML}
+	jsonFormat = format{limit: MaxJSON, parse: parseJSON, caseless: true}
+)
+
+func (f format) decode(path string, data []byte, into any) (*Document, error) {
+	r := &reporter{path: path}
+	if len(data) > f.limit {
+		r.add(place{}, RuleSize, "split the file", "has more than the limit of %d bytes", f.limit)
+		return nil, r.err()
+	}
+	if !checkEncoding(r, data) {
+		return nil, r.err()
+	}
+	root, ok := f.parse(r, data)
+	if !ok {
+		return nil, r.err()
+	}
+	doc := &Document{path: path, root: root}
+	d := decoder{reporter: r, caseless: f.caseless}
+	d.target(&doc.root, into)
+	return doc, r.err()
+}
+
+func (f format) read(path string, into any) (*Document, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	defer file.Close()
+	// One byte over the limit is enough for the size check to see it.
+	data, err := io.ReadAll(io.LimitReader(file, int64(f.limit)+1))
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return f.decode(path, data, into)
+}
+
+func unreadable(path string, err error) Problems {
+	p := Problem{Path: path, Rule: RuleUnreadable}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	p.Message = fmt.Sprintf("cannot be read: %v", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		p.Hint = "check the path; relative ones start at the repository root"
+	}
+	return Problems{p}
+}
