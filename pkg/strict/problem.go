@@ -2,26 +2,31 @@ package strict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// A Problem is one thing that is wrong with a document.
+// Problem is one finding about a file or an input: where it is, what is wrong, and
+// what to do next. It is the JSON of every door's "errors".
 type Problem struct {
-	// Path is the file, spelled as the caller named it.
-	Path string `json:"path"`
-	// Line is 1-based; 0 when the problem has no place in the text.
+	// Path is the file, empty for an input that is no file.
+	Path string `json:"path,omitempty"`
+
+	// Line and Col are 1-based; Col counts characters. 0 where there is no place.
 	Line int `json:"line,omitempty"`
-	// Col is 1-based and counts characters (runes), not bytes.
-	Col int `json:"col,omitempty"`
-	// Field names the value, as in `cells[2].name` or `baselines["serve::a"].passed`.
+	Col  int `json:"col,omitempty"`
+
+	// Field names what is wrong, such as "entries[2].recipe" or "--timeout".
 	Field string `json:"field,omitempty"`
-	// Message says what is wrong.
+
+	// Message says what is wrong: lower case, no full stop.
 	Message string `json:"message"`
-	// Hint says what to do about it.
+
+	// Hint says what to do next, where there is something to do.
 	Hint string `json:"hint,omitempty"`
-	// Rule is the short name of the rule that was broken.
+
+	// Rule names the check, where a reader may want to look it up.
 	Rule string `json:"rule,omitempty"`
 }
 
@@ -43,30 +48,39 @@ const (
 	RuleNumber       = "number"
 )
 
-// Error returns "path:line:col: field: message [rule]"; parts that are unset are left out.
+// Error is "path:line:col: field: message [rule]", without the parts that are not
+// known.
 func (p Problem) Error() string {
-	var b strings.Builder
-	b.WriteString(p.Path)
+	if p.Path == "" {
+		return p.Text()
+	}
+	place := p.Path
 	if p.Line > 0 {
-		b.WriteString(":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(max(p.Col, 1)))
+		place += fmt.Sprintf(":%d", p.Line)
+		if p.Col > 0 {
+			place += fmt.Sprintf(":%d", p.Col)
+		}
 	}
-	if b.Len() > 0 {
-		b.WriteString(": ")
-	}
-	if p.Field != "" {
-		b.WriteString(p.Field + ": ")
-	}
-	b.WriteString(p.Message)
-	if p.Rule != "" {
-		b.WriteString(" [" + p.Rule + "]")
-	}
-	return b.String()
+	return place + ": " + p.Text()
 }
 
-// Problems is everything that is wrong with one or more documents.
+// Text is "field: message [rule]", the problem without its place.
+func (p Problem) Text() string {
+	text := p.Message
+	if p.Field != "" {
+		text = p.Field + ": " + text
+	}
+	if p.Rule != "" {
+		text += " [" + p.Rule + "]"
+	}
+	return text
+}
+
+// Problems is every finding of one reading, in the order of the file. It is an
+// error.
 type Problems []Problem
 
-// Error joins the problems by newlines.
+// Error is one line a problem.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
