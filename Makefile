@@ -1,0 +1,59 @@
+# make nightly   builds everything and runs the project's own night on the simulated engine
+# make test      installs what the tests need and runs all of them
+# make help      lists the rest
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules
+export CGO_ENABLED := 0
+
+BIN := out/bin
+GO_BUILD := go build -trimpath -ldflags "-s -w -buildid="
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+FUZZTIME ?= 10m
+
+.PHONY: help build nightly test test-needs lint generate bench bench-loadgen soak-fuzz clean
+
+help: ## lists the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+build: ## builds the static binaries into out/bin
+	@mkdir -p $(BIN)
+	$(GO_BUILD) -o $(BIN)/ ./cmd/...
+
+nightly: build ## runs the project's own night, judges it, writes out/nightly-results.json and out/summary.md
+	$(BIN)/nightly-eval --matrix bench/nightly.yaml --baselines bench/baselines.yaml \
+		--work-dir out/nightly --out out/nightly-results.json --summary out/summary.md
+
+test-needs: # what the tests need beside Go: a C compiler for the race detector
+	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
+
+test: test-needs lint ## runs every test with the race detector
+	CGO_ENABLED=1 go test -race -shuffle=on -count=1 -timeout 20m ./...
+
+lint: ## gofmt, vet, staticcheck, actionlint
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: run gofmt -w on these'; exit 1; }
+	go vet ./...
+	GOOS=darwin GOARCH=arm64 go vet ./...
+	go run $(STATICCHECK) ./...
+
+generate: ## rewrites the blocks and files that are made from the doors' tables
+	go test . -run TestGenerated -update -count=1
+
+bench: ## runs every Go benchmark
+	go test -run '^$$' -bench . -benchmem ./...
+
+bench-loadgen: build ## measures the load generator against the engine's own send log, one core each
+	go run ./bench/loadgen
+
+soak-fuzz: ## runs every fuzz target for FUZZTIME each
+	@for dir in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+		for name in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | sed 's/func //'); do \
+			echo "fuzzing $$dir $$name for $(FUZZTIME)"; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$dir; \
+		done; \
+	done
+
+clean: ## removes what the targets made
+	rm -rf out
