@@ -1,5 +1,7 @@
 package report
 
+import "github.com/gatehouse-ci/gatehouse/pkg/strict"
+
 // Cell is one cell of a matrix.json. Counts and step times are pointers because other writers
 // leave them out or null: nil is "not said", never zero.
 type Cell struct {
@@ -74,15 +76,18 @@ type Cell struct {
 	Digests map[string]string `json:"digests,omitempty"`
 	// Fingerprint adds to, or overrides, the file's for this cell.
 	Fingerprint Fingerprint `json:"fingerprint,omitempty"`
+	// Extra takes the keys of another writer; it is not written.
+	Extra strict.Extra `json:"-" strict:"extra"`
 }
 
 // Summary is one metric of a cell over its passing trials. Mean is a number for what is measured
 // and may be a text or a boolean for a checksum; nil counts as absent.
 type Summary struct {
-	Mean any      `json:"mean"`
-	Min  *float64 `json:"min,omitempty"`
-	Max  *float64 `json:"max,omitempty"`
-	N    *int     `json:"n,omitempty"`
+	Mean  any          `json:"mean"`
+	Min   *float64     `json:"min,omitempty"`
+	Max   *float64     `json:"max,omitempty"`
+	N     *int         `json:"n,omitempty"`
+	Extra strict.Extra `json:"-" strict:"extra"`
 }
 
 // Step is one measured step.
@@ -99,13 +104,15 @@ type Step struct {
 	// Metrics holds the scalars of this step by their export key.
 	Metrics map[string]float64 `json:"metrics,omitempty"`
 	// Tags names the excursions this step carries.
-	Tags []string `json:"tags,omitempty"`
+	Tags  []string     `json:"tags,omitempty"`
+	Extra strict.Extra `json:"-" strict:"extra"`
 }
 
 // Quantile is a percentile together with the number of samples behind it.
 type Quantile struct {
-	Value float64 `json:"value"`
-	N     int     `json:"n"`
+	Value float64      `json:"value"`
+	N     int          `json:"n"`
+	Extra strict.Extra `json:"-" strict:"extra"`
 }
 
 // Tag is one excursion: what it looks like, in which step, and by which figures.
@@ -116,7 +123,8 @@ type Tag struct {
 	// Step is the index of the step, nil where the whole cell carries the tag.
 	Step *int `json:"step,omitempty"`
 	// Why gives the figures in words.
-	Why string `json:"why"`
+	Why   string       `json:"why"`
+	Extra strict.Extra `json:"-" strict:"extra"`
 }
 
 // Failure counts one class of failure.
@@ -125,7 +133,8 @@ type Failure struct {
 	Class string `json:"class"`
 	Count int    `json:"count"`
 	// Detail is one example in words.
-	Detail string `json:"detail,omitempty"`
+	Detail string       `json:"detail,omitempty"`
+	Extra  strict.Extra `json:"-" strict:"extra"`
 }
 
 // Passed reports whether the cell ran clean: no error, nothing failed, nothing broke, and at least

@@ -11,6 +11,14 @@
 // not know.
 package report
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/strict"
+)
+
 // SchemaVersion is the only version of the layout.
 const SchemaVersion = 1
 
@@ -39,18 +47,22 @@ type Matrix struct {
 	Tool string `json:"tool,omitempty"`
 	// Fingerprint is the stack that every cell of this file ran on. Extra key.
 	Fingerprint Fingerprint `json:"fingerprint,omitempty"`
+	// Extra takes the keys of another writer; it is not written.
+	Extra strict.Extra `json:"-" strict:"extra"`
 }
 
 // Confound is the recipe's confound block as the run understood it.
 type Confound struct {
-	Threshold              float64 `json:"threshold"`
-	BaselineCellConfigured *string `json:"baseline_cell_configured"`
+	Threshold              float64      `json:"threshold"`
+	BaselineCellConfigured *string      `json:"baseline_cell_configured"`
+	Extra                  strict.Extra `json:"-" strict:"extra"`
 }
 
 // RecipeSource says which bytes were run.
 type RecipeSource struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
+	Path   string       `json:"path"`
+	SHA256 string       `json:"sha256"`
+	Extra  strict.Extra `json:"-" strict:"extra"`
 }
 
 // Where the step times of a cell come from. The worst source of its trials wins.
@@ -79,3 +91,18 @@ const (
 	RecipeDigest    = "recipe_digest" // the measurement-relevant fields of the recipe
 	Client          = "client"        // "native" or "engine"
 )
+
+// Moved names the first field, in alphabetical order, in which tonight's stack differs from f, with
+// both values; "" where they agree in every field that f has. A field that tonight does not know
+// differs.
+func (f Fingerprint) Moved(tonight Fingerprint) string {
+	for _, field := range slices.Sorted(maps.Keys(f)) {
+		if now := tonight[field]; now != f[field] {
+			if now == "" {
+				now = "unknown"
+			}
+			return fmt.Sprintf("%s was %s, is %s", field, f[field], now)
+		}
+	}
+	return ""
+}
