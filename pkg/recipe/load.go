@@ -1,18 +1,114 @@
 package recipe
 
-import "errors"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/strict"
+)
 
 // Load reads the recipe at path, YAML, or JSON where the name ends in .json. The error is of type
 // [strict.Problems] and holds everything that is wrong.
 func Load(path string) (*Recipe, error) {
-	return nil, errors.New("reading recipes is not built yet")
+	var h head
+	read := strict.ReadYAML
+	if isJSON(path) {
+		read = strict.ReadJSON
+	}
+	doc, err := read(path, &h)
+	if doc == nil {
+		return nil, err
+	}
+	return load(doc, h)
 }
 
-// Digest returns "sha256:" and the hex digest of the fields of a cell that a measurement depends on.
-func (c *Cell) Digest() string { return "" }
+// Parse is [Load] for data that is already there; path is only named in problems.
+func Parse(path string, data []byte) (*Recipe, error) {
+	var h head
+	doc, err := decode(path, data, &h)
+	if doc == nil {
+		return nil, err
+	}
+	return load(doc, h)
+}
 
-// Digest returns "sha256:" and the hex digest of the fields of the recipe that a measurement depends on.
-func (r *Recipe) Digest() string { return "" }
+func isJSON(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
-// Resolved returns the recipe as YAML with every default filled in, for recipe.resolved.yaml.
-func (r *Recipe) Resolved() ([]byte, error) { return nil, errors.New("not built yet") }
+func decode(path string, data []byte, into any) (*strict.Document, error) {
+	if isJSON(path) {
+		return strict.JSON(path, data, into)
+	}
+	return strict.YAML(path, data, into)
+}
+
+// load reads the file a second time, now that its workload is known. What was wrong in the first
+// reading is wrong, and better explained, in the second.
+func load(doc *strict.Document, h head) (*Recipe, error) {
+	if h.Mode == "probe" {
+		p := doc.Problem("mode", "probe recipes are refused: their cells carry a verdict of their own and no metrics to gate")
+		p.Hint, p.Rule = "run it with the tool it was written for, and list triage recipes here", ruleRefused
+		return nil, strict.Problems{p}
+	}
+	if h.Workload == Serving {
+		return read(doc, h, func(c *checker, f *file[config]) { c.serving(f) })
+	}
+	return read(doc, h, func(c *checker, f *file[free]) { c.other(f) })
+}
+
+func read[C any](doc *strict.Document, h head, finish func(c *checker, f *file[C])) (*Recipe, error) {
+	var f file[C]
+	_, err := decode(doc.Path(), doc.Bytes(), &f)
+	var problems strict.Problems
+	errors.As(err, &problems)
+
+	sum := sha256.Sum256(doc.Bytes())
+	c := &checker{
+		recipe: &Recipe{Path: doc.Path(), SHA256: hex.EncodeToString(sum[:]), doc: doc},
+		known:  map[string]bool{},
+	}
+	for _, p := range problems {
+		c.known[p.Field] = true
+	}
+	checkFile(c, &f, h)
+	finish(c, &f)
+	if problems = append(problems, c.problems...); len(problems) > 0 {
+		return nil, problems.Sort()
+	}
+	return c.recipe, nil
+}
+
+// A checker turns a file into a recipe and collects what is wrong with it.
+type checker struct {
+	recipe   *Recipe
+	problems strict.Problems
+	known    map[string]bool // fields with a problem: nothing more is said about them
+	warned   map[string]bool
+}
+
+// refuse reports a problem of a field, unless the field has one already.
+func (c *checker) refuse(field, rule, hint, format string, args ...any) {
+	if c.known[field] {
+		return
+	}
+	p := c.recipe.doc.Problem(field, format, args...)
+	p.Rule, p.Hint = rule, hint
+	c.problems = append(c.problems, p)
+}
+
+// warn adds a sentence to the warnings, once.
+func (c *checker) warn(field, format string, args ...any) {
+	p := c.recipe.doc.Problem(field, format, args...)
+	sentence := fmt.Sprintf("%d:%d: %s: %s", p.Line, p.Col, p.Field, p.Message)
+	if c.warned[sentence] {
+		return
+	}
+	if c.warned == nil {
+		c.warned = map[string]bool{}
+	}
+	c.warned[sentence] = true
+	c.recipe.Warnings = append(c.recipe.Warnings, sentence)
+}
