@@ -44,3 +44,11 @@ const (
 
 // Tolerable lists the classes that Plan.Tolerate accepts: the stream ended, and something of it was missing or odd.
 var Tolerable = []Class{ShortOutput, LongOutput, MissingUsage, MissingFinishReason, MissingDone, PromptLengthMismatch}
+
+// protocolError is an answer that is not what HTTP or an event stream can be.
+type protocolError struct {
+	reason string
+}
+
+// Error implements error.
+func (e *protocolError) Error() string { return e.reason }

@@ -1,0 +1,96 @@
+package loadgen
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// conn is one connection to the engine, for one stream at a time.
+type conn struct {
+	net.Conn
+	tcp    *net.TCPConn
+	kernel *kernelReader // nil: user clock
+	// dialled is how long it took to stand, stood when.
+	dialled time.Duration
+	stood   int64
+	// begin are the kernel's counters when it stood.
+	begin tcpInfo
+}
+
+// tcpInfo is what TCP_INFO tells about a connection; ok is false where it is not to be had.
+type tcpInfo struct {
+	retransmits int
+	rtt         time.Duration
+	ok          bool
+}
+
+// dialer opens connections as the plan wants them. It knows no proxies and no pool.
+type dialer struct {
+	target  target
+	tls     *tls.Config
+	timeout time.Duration
+	wall    *wallOffset
+}
+
+// dial opens one connection, handshake included.
+func (d *dialer) dial(ctx context.Context) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	start := Now()
+	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.target.address)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: nc, tcp: nc.(*net.TCPConn)}
+	if d.target.secure {
+		secured := tls.Client(nc, d.tls)
+		if err := secured.HandshakeContext(ctx); err != nil {
+			nc.Close()
+			return nil, err
+		}
+		c.Conn = secured
+	} else {
+		c.kernel = newKernelReader(c.tcp, d.wall)
+	}
+	c.stood = Now()
+	c.dialled = time.Duration(c.stood - start)
+	c.begin = readTCPInfo(c.tcp)
+	return c, nil
+}
+
+// read waits for bytes and returns the time at which the last of them came.
+func (c *conn) read(b []byte) (n int, at int64, err error) {
+	if c.kernel != nil {
+		return c.kernel.read(b)
+	}
+	n, err = c.Conn.Read(b)
+	return n, Now(), err
+}
+
+// clock says where read's times come from.
+func (c *conn) clock() Clock {
+	if c.kernel != nil {
+		return KernelClock
+	}
+	return UserClock
+}
+
+// connectClass names why a dial failed.
+func connectClass(ctx context.Context, err error) Class {
+	var timeout net.Error
+	switch {
+	case ctx.Err() != nil:
+		return Canceled
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return ConnectRefused
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return ConnectTimeout
+	}
+	return ConnectFailed
+}
