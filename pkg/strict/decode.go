@@ -278,7 +278,7 @@ func (d *decoder) any(n *node) any {
 		d.add(n.place, RuleNumber, oddHint(n.text), "readers of YAML disagree about %s", n.text)
 	case Number:
 		f, ok := d.float(n)
-		if ok && math.Abs(f) > 1<<53 && isInteger(n.text) {
+		if ok && math.Abs(f) >= 1<<53 && isInteger(n.text) {
 			return json.Number(n.text)
 		}
 		return f

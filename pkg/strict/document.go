@@ -5,11 +5,15 @@ import "fmt"
 // A Document is a parsed text that still knows where its fields are.
 type Document struct {
 	path string
+	data []byte
 	root node
 }
 
 // Path returns the path the document was read under.
 func (d *Document) Path() string { return d.path }
+
+// Bytes returns the text of the document. It must not be changed.
+func (d *Document) Bytes() []byte { return d.data }
 
 // Problem returns a problem of the field ("entries[2].recipe", `baselines["serve::a"].metrics`) at the
 // place of its value, or of its nearest ancestor when the field is absent. The empty field is the

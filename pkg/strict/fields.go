@@ -83,27 +83,32 @@ func normal(name string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", ""))
 }
 
-// distance is the number of single-letter edits between a and b, or limit+1 when there are more.
+// distance is the number of edits (one letter more, less or other, or two neighbours swapped) between
+// a and b, or limit+1 when there are more.
 func distance(a, b string, limit int) int {
 	if len(a) > 100 || max(len(a)-len(b), len(b)-len(a)) > limit {
 		return limit + 1
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		row := make([]int, len(b)+1)
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
 			}
-			diagonal, row[j+1] = row[j+1], cost
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last = last, row
 	}
-	return min(row[len(b)], limit+1)
+	return min(last[len(b)], limit+1)
 }
 
 // fold maps keys that encoding/json would take for one another to one text.

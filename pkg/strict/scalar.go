@@ -110,7 +110,7 @@ func numberHint(s string) string {
 	}
 	plain = strings.Replace(strings.TrimSuffix(plain, "."), ".e", "e", 1)
 	hint := "write " + sign + plain
-	if octal, ok := new(big.Int).SetString(digits, 8); padded && ok {
+	if octal, ok := new(big.Int).SetString(digits, 8); padded && ok && octal.String() != plain {
 		hint += ", or " + sign + octal.String() + " if octal was meant"
 	}
 	return hint

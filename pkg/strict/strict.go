@@ -70,7 +70,7 @@ func (f format) decode(path string, data []byte, into any) (*Document, error) {
 	if !ok {
 		return nil, r.err()
 	}
-	doc := &Document{path: path, root: root}
+	doc := &Document{path: path, data: data, root: root}
 	d := decoder{reporter: r, caseless: f.caseless}
 	d.target(&doc.root, into)
 	return doc, r.err()
