@@ -29,12 +29,12 @@ func (d attachDriver) Start(_ context.Context, spec Spec) (Engine, error) {
 // attached is an engine that is not ours: it is never stopped, has no log, and when it ends its requests tell.
 type attached struct{ at Endpoint }
 
-func (a *attached) Endpoint() Endpoint       { return a.at }
-func (a *attached) Done() <-chan struct{}    { return nil }
-func (a *attached) Exit() string             { return "" }
-func (a *attached) Tail() string             { return "" }
-func (a *attached) Log() string              { return "" }
-func (a *attached) Stop(time.Duration) error { return nil }
+func (a *attached) Endpoint() Endpoint                        { return a.at }
+func (a *attached) Done() <-chan struct{}                     { return nil }
+func (a *attached) Exit() string                              { return "" }
+func (a *attached) Tail() string                              { return "" }
+func (a *attached) Log() string                               { return "" }
+func (a *attached) Stop(context.Context, time.Duration) error { return nil }
 
 func (a *attached) Facts() Facts {
 	return Facts{Driver: "attach", Port: portOf(a.at.Gateway), ControlPort: portOf(a.at.Control)}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"syscall"
@@ -12,17 +13,29 @@ import (
 // killLimit is how long killed processes may take to disappear; one in an uninterruptible wait on a device can take longer.
 const killLimit = 2 * time.Second
 
+// CancelGrace is what a run that was cancelled leaves an engine between asking and killing: a job gives its steps 7.5 s
+// in all, and the results are still to be written.
+const CancelGrace = 4 * time.Second
+
 // end asks every process of the run to end, kills what is left after grace, and gives an error that names what outlived
-// even that.
-func (t tree) end(grace time.Duration) error {
+// even that. A cancelled ctx shortens the grace, also in the middle of it.
+func (t tree) end(ctx context.Context, grace time.Duration) error {
 	const look = 50 * time.Millisecond
 	asked := map[workroot.Process]bool{}
-	for deadline := time.Now().Add(grace); time.Now().Before(deadline); time.Sleep(look) {
+	deadline, canceled := time.Now().Add(grace), false
+	for time.Now().Before(deadline) {
+		if !canceled && ctx.Err() != nil {
+			canceled = true
+			if short := time.Now().Add(CancelGrace); short.Before(deadline) {
+				deadline = short
+			}
+		}
 		members := t.members()
 		if len(members) == 0 {
 			return nil
 		}
 		t.ask(members, asked)
+		time.Sleep(look)
 	}
 	for deadline := time.Now().Add(killLimit); ; time.Sleep(look) {
 		members := t.members()

@@ -50,8 +50,9 @@ type Spec struct {
 	// ReadyTimeout bounds Await; GatewayTimeout is passed on to the engine.
 	ReadyTimeout, GatewayTimeout time.Duration
 
-	// Grace is how long a stopped engine may take before it is killed.
-	Grace time.Duration
+	// Grace is how long a stopped engine may take before it is killed; DrainTimeout is what the engine is told to
+	// drain within, 0 for a little less than the grace.
+	Grace, DrainTimeout time.Duration
 
 	// ControlGrace is how long a ready gateway waits for a control port that refuses connections; 0 means 10 s.
 	ControlGrace time.Duration
@@ -99,9 +100,9 @@ type Engine interface {
 	// Facts tells what was started.
 	Facts() Facts
 
-	// Stop ends the engine with everything it started: asked first, killed after grace. It may be called again, from
-	// any state. The error names what is left.
-	Stop(grace time.Duration) error
+	// Stop ends the engine with everything it started: asked first, killed after grace, or after CancelGrace once ctx
+	// has ended. It may be called again, from any state. The error names what is left.
+	Stop(ctx context.Context, grace time.Duration) error
 }
 
 // Endpoint is where an engine answers.

@@ -20,7 +20,7 @@ func Launch(ctx context.Context, d Driver, spec Spec, note func(string)) (Engine
 		if err == nil || try == launches || !collision(spec, err) {
 			return e, err
 		}
-		if err := e.Stop(spec.Grace); err != nil {
+		if err := e.Stop(ctx, spec.Grace); err != nil {
 			return e, err
 		}
 	}

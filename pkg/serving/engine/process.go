@@ -58,7 +58,7 @@ func (processDriver) Start(ctx context.Context, spec Spec) (Engine, error) {
 		Port: strconv.Itoa(held.gateway), ControlPort: strconv.Itoa(held.control),
 	}
 	if err := p.start(binary, held); err != nil {
-		return nil, errors.Join(&Failure{Reason: SetupFailed, Message: err.Error()}, p.Stop(0))
+		return nil, errors.Join(&Failure{Reason: SetupFailed, Message: err.Error()}, p.Stop(ctx, 0))
 	}
 	return p, nil
 }
@@ -69,21 +69,19 @@ func serveArgs(spec Spec, gateway, control int) []string {
 	if spec.ServedName != "" && spec.ServedName != spec.Model {
 		args = append(args, "--served-model-name", spec.ServedName)
 	}
-	args = append(args, "--gateway-startup-timeout", seconds(spec.GatewayTimeout))
-	if !slices.ContainsFunc(spec.Args, func(a string) bool {
-		return a == "--drain-timeout" || strings.HasPrefix(a, "--drain-timeout=")
-	}) {
-		args = append(args, "--drain-timeout", seconds(DrainTimeout(spec.Grace)))
-	}
+	args = append(args, "--gateway-startup-timeout", seconds(spec.GatewayTimeout), "--drain-timeout", seconds(spec.drain()))
 	return append(args, spec.Args...)
 }
 
-// DrainTimeout is what the engine is given to drain within the grace: less than it, so that the orderly end comes first.
-func DrainTimeout(grace time.Duration) time.Duration {
-	if grace > 15*time.Second {
-		return grace - 5*time.Second
+// drain is less than the grace, so that the engine's orderly end comes before ours.
+func (s Spec) drain() time.Duration {
+	switch {
+	case s.DrainTimeout > 0:
+		return s.DrainTimeout
+	case s.Grace > 15*time.Second:
+		return s.Grace - 5*time.Second
 	}
-	return max(time.Second, grace-2*time.Second)
+	return s.Grace - 2*time.Second
 }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(max(time.Second, d) / time.Second)) }
@@ -167,9 +165,9 @@ func (p *process) Exit() string {
 	return fmt.Sprintf("exit status %d", p.state.ExitCode())
 }
 
-func (p *process) Stop(grace time.Duration) error {
+func (p *process) Stop(ctx context.Context, grace time.Duration) error {
 	if p.tree.leader.PID != 0 || p.log != nil {
-		if err := p.tree.end(grace); err != nil {
+		if err := p.tree.end(ctx, grace); err != nil {
 			return &Failure{Reason: TeardownFailed, Message: err.Error(), Hint: "they are waiting for a device: see dmesg; serve-cell --mode reap tries again"}
 		}
 	}

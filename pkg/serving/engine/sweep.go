@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -22,18 +23,18 @@ type Swept struct {
 
 // Sweep ends what killed or overdue runs left behind in the work root: only runs with a record of ours, and of those
 // only the ones whose owner is dead or late. The error names what could not be ended or read.
-func Sweep(root *workroot.Root, now time.Time, grace time.Duration) ([]Swept, error) {
+func Sweep(ctx context.Context, root *workroot.Root, now time.Time, grace time.Duration) ([]Swept, error) {
 	records, err := root.Records()
 	var out []Swept
 	for _, rec := range records {
-		swept, failed := sweep(root, rec, now, grace)
+		swept, failed := sweep(ctx, root, rec, now, grace)
 		out = append(out, swept)
 		err = errors.Join(err, failed)
 	}
 	return out, err
 }
 
-func sweep(root *workroot.Root, rec workroot.Record, now time.Time, grace time.Duration) (Swept, error) {
+func sweep(ctx context.Context, root *workroot.Root, rec workroot.Record, now time.Time, grace time.Duration) (Swept, error) {
 	done := Swept{Record: rec}
 	switch rec.Fate(now) {
 	case workroot.Keep:
@@ -45,7 +46,7 @@ func sweep(root *workroot.Root, rec workroot.Record, now time.Time, grace time.D
 	case workroot.End:
 		t := tree{token: rec.Token, leader: rec.Engine}
 		done.Ended = len(t.members())
-		if err := t.end(grace); err != nil {
+		if err := t.end(ctx, grace); err != nil {
 			return done, fmt.Errorf("ending run %s: %w", rec.Token, err)
 		}
 	}

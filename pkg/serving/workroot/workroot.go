@@ -90,7 +90,7 @@ func Check(path string) error {
 		return err
 	}
 	if _, err := os.Lstat(root.Scratch); errors.Is(err, fs.ErrNotExist) {
-		return writable(root.Path)
+		return Writable(root.Path)
 	}
 	return checkScratch(root.Scratch)
 }
@@ -170,7 +170,7 @@ func checkScratch(path string) error {
 		return &Refused{path, fmt.Sprintf("others may write to the scratch folder (mode %04o)", info.Mode().Perm()),
 			"chmod 700 " + path + " (a folder made under the default umask is too wide)"}
 	}
-	return writable(path)
+	return Writable(path)
 }
 
 // realDir stats path without following a link and gives its owner's uid.
@@ -196,7 +196,7 @@ func realDir(path, what string) (fs.FileInfo, int, error) {
 func checkParent(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil {
-			return writable(dir)
+			return Writable(dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return fmt.Errorf("checking the work root: no folder above %s exists", path)
@@ -204,8 +204,8 @@ func checkParent(path string) error {
 	}
 }
 
-// writable asks the kernel (W_OK|X_OK), which knows read-only mounts and access lists too.
-func writable(dir string) error {
+// Writable tells whether we may make files in dir. It asks the kernel (W_OK|X_OK), which knows read-only mounts and access lists too.
+func Writable(dir string) error {
 	const writeAndEnter = 0x2 | 0x1
 	if err := syscall.Access(dir, writeAndEnter); err != nil {
 		return &Refused{dir, "we may not write here: " + err.Error(), "name another work root with --work-dir"}

@@ -1,0 +1,277 @@
+package cell
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
+	"github.com/gatehouse-ci/gatehouse/pkg/report"
+	"github.com/gatehouse-ci/gatehouse/pkg/serving/engine"
+	"github.com/gatehouse-ci/gatehouse/pkg/serving/workroot"
+	"github.com/gatehouse-ci/gatehouse/pkg/step"
+	"github.com/gatehouse-ci/gatehouse/pkg/strict"
+)
+
+// Door is serve-cell.
+var Door = step.Door{
+	Name:    "serve-cell",
+	Summary: "runs a serving recipe's cells: starts the engine, warms it up, loads it, measures, tears it down",
+	Manual:  manual,
+	Inputs: []step.Input{
+		{Name: "recipe", Kind: step.Path, Arg: "FILE", Help: "the recipe (YAML or JSON), relative to the repository's top"},
+		{Name: "output-dir", Kind: step.Path, Arg: "DIR", Help: "where the run makes its folder, relative to the repository's top"},
+		{Name: "cell", Kind: step.List, Arg: "NAME", Help: "run this cell only; may be repeated"},
+		{Name: "strict", Kind: step.Bool, Help: "accepted for the reference's command lines; a cell that fails always leads to a status other than 0"},
+		{Name: "work-dir", Kind: step.Path, Arg: "DIR", Help: "the work root, over TS_SERVE_WORK_DIR and the recipe's work_dir; an absolute path"},
+		{Name: "mode", Kind: step.Choice, Default: "run", Choices: []string{"run", "reap"}, Arg: "MODE",
+			Help: "run the cells, or reap: end what killed runs left behind in the work root"},
+		{Name: "dry-run", Kind: step.Bool, Help: "print the plan and check all that can be checked without starting anything"},
+		{Name: "docker-socket", Kind: step.Bool, Help: "let the docker driver use the daemon's socket; the docker driver is not in this build yet"},
+		{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "the lanes that may use the socket; for the docker driver"},
+		{Name: "lane", Kind: step.String, Arg: "LANE", Help: "the lane this job is, as workflow file#job; for the docker driver"},
+	},
+	Outputs: []step.Output{
+		{Name: "matrix-path", Help: "the matrix.json that was written"},
+		{Name: "verdict", Help: "passed, failed, error or no_verdict"},
+	},
+	SelfTest: selfTest,
+}
+
+const manual = `A recipe names cells; for each trial of a cell serve-cell starts one engine, waits for its ports and then for one real
+streamed token, runs the discarded warm-up steps and the measured steps, audits each, and ends the engine with everything
+it started. It writes
+
+    DIR/<ticket or _no_ticket_>/<workload>/<time>/matrix.json, matrix.md, recipe.resolved.yaml, host_env.json, cells/
+
+and rewrites matrix.json after every cell, so that a run that is cut off loses no finished cell.
+
+    serve-cell --recipe bench/recipes/tokenspeed-serve-bench-smoke.yaml --output-dir out/cells
+    serve-cell --recipe R --output-dir D --dry-run
+    serve-cell --mode reap --recipe R
+
+The driver of a cell says how its engine is had: process runs a command of this host, attach uses an engine that runs
+already and is never stopped. One run at a time holds a work root; another is refused and told who holds it.
+
+A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by the next start, or by
+--mode reap as a last step with "if: always()": only processes that carry the mark of a recorded run, and only when the
+serve-cell that owned them is dead or late.
+
+Exit status: 0 every cell passed; 1 a cell failed; 2 the recipe or the command line is wrong; 3 it could not run (no
+engine binary, an untrusted or busy work root); 4 nothing can be concluded (the run was cancelled, the client was the
+limit, the load was not delivered).`
+
+// Run is serve-cell's door.
+func Run(ctx context.Context, p step.Proc) int {
+	return Door.Run(ctx, p, func(ctx context.Context, s *step.Step) int {
+		if s.In.String("mode") == "reap" {
+			return reap(ctx, s)
+		}
+		return serve(ctx, s)
+	})
+}
+
+// serve checks everything, then runs the cells.
+func serve(ctx context.Context, s *step.Step) int {
+	var missing strict.Problems
+	for _, name := range []string{"recipe", "output-dir"} {
+		if !s.In.Given(name) {
+			missing = append(missing, strict.Problem{Field: "--" + name, Message: "it is required", Hint: "see serve-cell -help"})
+		}
+	}
+	if missing != nil {
+		return s.Finish(step.Usage, nil, missing...)
+	}
+	r, err := recipe.Load(s.Path(s.In.String("recipe")))
+	if err != nil {
+		return s.Finish(step.Usage, nil, step.Problems(err)...)
+	}
+	o := options(s, r)
+	for _, w := range r.Warnings {
+		s.Say("warning: %s", w)
+	}
+	found := Check(o)
+	if s.In.Bool("dry-run") {
+		return dryRun(s, o, found)
+	}
+	if status := found.Status(); status != step.OK {
+		return s.Finish(status, nil, found.All()...)
+	}
+	done, err := Measure(ctx, o)
+	if err != nil {
+		return s.Finish(step.CouldNotRun, nil, rootProblem(err))
+	}
+	return finish(s, done)
+}
+
+// options takes the inputs together.
+func options(s *step.Step, r *recipe.Recipe) Options {
+	return Options{
+		Recipe: r, Cells: s.In.List("cell"), OutDir: s.Path(s.In.String("output-dir")), WorkDir: workDir(s),
+		Environ: s.Environ, Tool: "serve-cell", Now: s.Now, Say: s.Say,
+		Progress: func(label string, total int64) Progress { return s.Progress(label, total) },
+	}
+}
+
+// workDir is the work root by --work-dir or TS_SERVE_WORK_DIR; empty leaves it to the recipe.
+func workDir(s *step.Step) string {
+	if s.In.Given("work-dir") {
+		return s.In.String("work-dir")
+	}
+	return s.Getenv("TS_SERVE_WORK_DIR")
+}
+
+// dryRun prints the plan together with everything that stands against it.
+func dryRun(s *step.Step, o Options, found Findings) int {
+	plan := struct {
+		DryRun bool          `json:"dry_run"`
+		Cells  []PlannedCell `json:"cells"`
+	}{true, []PlannedCell{}}
+	if len(found.Refused) == 0 {
+		plan.Cells = Plan(o)
+	}
+	for _, c := range plan.Cells {
+		s.Say("%s", c)
+	}
+	return s.Finish(found.Status(), plan, found.All()...)
+}
+
+// finish says what became of the run and gives the exit status.
+func finish(s *step.Step, done *Outcome) int {
+	type cellLine struct {
+		Name    string `json:"name"`
+		Verdict string `json:"verdict"`
+	}
+	doc := struct {
+		MatrixPath string     `json:"matrix_path"`
+		Verdict    string     `json:"verdict"`
+		Canceled   bool       `json:"canceled"`
+		Cells      []cellLine `json:"cells"`
+	}{done.Path, "", done.Canceled, []cellLine{}}
+	var problems strict.Problems
+	for i := range done.Matrix.Cells {
+		c := &done.Matrix.Cells[i]
+		doc.Cells = append(doc.Cells, cellLine{c.Name, Verdict(c)})
+		if p, bad := cellProblem(c); bad {
+			problems = append(problems, p)
+		}
+	}
+	status, verdict := done.Status()
+	doc.Verdict = verdict
+	s.Output("matrix-path", done.Path)
+	s.Output("verdict", verdict)
+	s.Summary(Markdown(done.Matrix))
+	s.Say("%s: %s", verdict, done.Path)
+	return s.Finish(status, doc, problems...)
+}
+
+// cellProblem is the finding of a cell that did not pass.
+func cellProblem(c *report.Cell) (strict.Problem, bool) {
+	verdict := Verdict(c)
+	if verdict == "passed" {
+		return strict.Problem{}, false
+	}
+	p := strict.Problem{Field: c.Name, Rule: verdict, Message: "the cell did not pass"}
+	switch {
+	case verdict == "no_verdict":
+		p.Message = "nothing can be concluded: " + c.NoVerdict[0]
+	case len(c.Failures) > 0:
+		p.Message = mainFailure(c.Failures).Detail
+	case c.Error != nil:
+		p.Message = *c.Error
+	}
+	if hints, ok := c.FailureHints.([]string); ok && len(hints) > 0 {
+		p.Hint = hints[0]
+	}
+	return p, true
+}
+
+// Status is the exit status of a run and its verdict in a word. A failed cell outweighs one that could not be set up,
+// and that one a cell from which nothing can be concluded.
+func (o *Outcome) Status() (int, string) {
+	status, verdict := step.OK, "passed"
+	weight := map[string]int{"passed": 0, "no_verdict": 1, "error": 2, "failed": 3}
+	exit := map[string]int{"passed": step.OK, "no_verdict": step.NoVerdict, "error": step.CouldNotRun, "failed": step.Negative}
+	if o.Canceled {
+		status, verdict = step.NoVerdict, "no_verdict"
+	}
+	for i := range o.Matrix.Cells {
+		if v := Verdict(&o.Matrix.Cells[i]); weight[v] > weight[verdict] {
+			status, verdict = exit[v], v
+		}
+	}
+	return status, verdict
+}
+
+// reap ends what killed runs left behind.
+func reap(ctx context.Context, s *step.Step) int {
+	dirs, problems := reapDirs(s)
+	if problems != nil {
+		return s.Finish(step.Usage, nil, problems...)
+	}
+	type line struct {
+		Token string `json:"token"`
+		Cell  string `json:"cell"`
+		Ended int    `json:"ended"`
+		Kept  string `json:"kept,omitempty"`
+	}
+	doc := struct {
+		Runs []line `json:"runs"`
+	}{[]line{}}
+	for _, dir := range dirs {
+		if _, err := os.Lstat(dir); os.IsNotExist(err) {
+			continue // nothing was ever run there
+		}
+		root, err := workroot.Open(dir)
+		if err != nil {
+			problems = append(problems, rootProblem(err))
+			continue
+		}
+		swept, err := engine.Sweep(ctx, root, s.Now(), engine.CancelGrace)
+		for _, w := range swept {
+			doc.Runs = append(doc.Runs, line{w.Record.Token, w.Record.Cell, w.Ended, w.Kept})
+			s.Say("run %s of cell %s: %s", w.Record.Token, w.Record.Cell, reaped(w))
+		}
+		if err != nil {
+			problems = append(problems, strict.Problem{Path: dir, Message: err.Error(), Hint: "see what the processes wait for; then reap again"})
+		}
+	}
+	if problems != nil {
+		return s.Finish(step.CouldNotRun, doc, problems...)
+	}
+	s.Say("%d runs looked at", len(doc.Runs))
+	return s.Done(doc)
+}
+
+func reaped(w engine.Swept) string {
+	switch {
+	case w.Kept != "":
+		return "left alone: " + w.Kept
+	case w.Ended == 0:
+		return "nothing was left of it"
+	}
+	return fmt.Sprintf("ended %d processes", w.Ended)
+}
+
+// reapDirs lists the work roots to look at: the one that is named, or those of the recipe's cells.
+func reapDirs(s *step.Step) ([]string, strict.Problems) {
+	if dir := workDir(s); dir != "" {
+		return []string{dir}, nil
+	}
+	if !s.In.Given("recipe") {
+		return nil, strict.Problems{{Field: "--work-dir", Message: "reap needs the work root", Hint: "give --work-dir, TS_SERVE_WORK_DIR or --recipe"}}
+	}
+	r, err := recipe.Load(s.Path(s.In.String("recipe")))
+	if err != nil {
+		return nil, step.Problems(err)
+	}
+	var dirs []string
+	seen := map[string]bool{}
+	for _, c := range r.Cells {
+		if c.Serve != nil && !seen[c.Serve.WorkDir] {
+			seen[c.Serve.WorkDir] = true
+			dirs = append(dirs, c.Serve.WorkDir)
+		}
+	}
+	return dirs, nil
+}
