@@ -11,11 +11,11 @@ import (
 	"github.com/gatehouse-ci/gatehouse/pkg/stats"
 )
 
-// scalars takes the finite numbers out of an export.
+// scalars takes the finite numbers out of an export; the number of the step is none that anybody averages.
 func scalars(export loadgen.Export) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range export {
-		if v, ok := export.Float(f.Key); ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if v, ok := export.Float(f.Key); ok && f.Key != "step" && !math.IsNaN(v) && !math.IsInf(v, 0) {
 			out[f.Key] = v
 		}
 	}
@@ -47,11 +47,11 @@ func means(steps []map[string]float64) (mean map[string]float64, partial []strin
 var counters = map[string]string{"completed": "completed_total", "failed": "failed_total"}
 
 // trialMetrics makes the metrics of a trial: what was asked for, then the means over its steps.
-func trialMetrics(serve *recipe.Serve, steps []map[string]float64) map[string]any {
+func trialMetrics(serve *recipe.Serve, configured int, steps []map[string]float64) map[string]any {
 	m := map[string]any{
 		"image": nil, "model": serve.Model, "served_model_name": serve.ServedModelName, "dataset": serve.Dataset,
 		"num_prompts": serve.NumPrompts, "input_len": nil, "output_len": nil, "max_concurrency": nil, "request_rate": any("inf"),
-		"num_warmups": serve.NumWarmups, "ignore_eos": serve.IgnoreEOS, "bench_steps": len(steps), "warmup_steps": serve.WarmupSteps,
+		"num_warmups": serve.NumWarmups, "ignore_eos": serve.IgnoreEOS, "bench_steps": configured, "warmup_steps": serve.WarmupSteps,
 	}
 	if serve.Driver == recipe.DriverDocker {
 		m["image"] = serve.Image

@@ -75,7 +75,7 @@ func (t *trial) sidecar(name string) string {
 
 // metrics are the trial's, by the reference's names.
 func (t *trial) metrics() map[string]any {
-	m := trialMetrics(t.serve, t.scalars())
+	m := trialMetrics(t.serve, t.cell.Steps, t.scalars())
 	m["gateway_port"], m["control_port"], m["server_log"] = t.facts.Port, t.facts.ControlPort, t.facts.Log
 	m["server_startup_sec"], m["container_elapsed_sec"] = t.startupSec, t.engineSec
 	return m

@@ -1,0 +1,92 @@
+// Serve-cell runs a serving recipe's cells: starts the engine, warms it up, loads it, measures, tears it down.
+//
+// Usage:
+//
+//	serve-cell [--recipe FILE] [--output-dir DIR] [--cell NAME]... [--strict] [--work-dir DIR]
+//	    [--mode MODE] [--dry-run] [--docker-socket] [--lanes FILE] [--lane LANE]
+//
+// A recipe names cells; for each trial of a cell serve-cell starts one engine, waits for its ports and then for one real
+// streamed token, runs the discarded warm-up steps and the measured steps, audits each, and ends the engine with everything
+// it started. It writes
+//
+//	DIR/<ticket or _no_ticket_>/<workload>/<time>/matrix.json, matrix.md, recipe.resolved.yaml, host_env.json, cells/
+//
+// and rewrites matrix.json after every cell, so that a run that is cut off loses no finished cell.
+//
+//	serve-cell --recipe bench/recipes/tokenspeed-serve-bench-smoke.yaml --output-dir out/cells
+//	serve-cell --recipe R --output-dir D --dry-run
+//	serve-cell --mode reap --recipe R
+//
+// The driver of a cell says how its engine is had: process runs a command of this host, attach uses an engine that runs
+// already and is never stopped. One run at a time holds a work root; another is refused and told who holds it.
+//
+// A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by the next start, or by
+// --mode reap as a last step with "if: always()": only processes that carry the mark of a recorded run, and only when the
+// serve-cell that owned them is dead or late.
+//
+// Exit status: 0 every cell passed; 1 a cell failed; 2 the recipe or the command line is wrong; 3 it could not run (no
+// engine binary, an untrusted or busy work root); 4 nothing can be concluded (the run was cancelled, the client was the
+// limit, the load was not delivered).
+//
+// Inputs, each a flag and an environment variable (the flag wins):
+//
+//	--recipe FILE
+//	    the recipe (YAML or JSON), relative to the repository's top [INPUT_RECIPE]
+//	--output-dir DIR
+//	    where the run makes its folder, relative to the repository's top [INPUT_OUTPUT_DIR]
+//	--cell NAME
+//	    run this cell only; may be repeated May be repeated. [INPUT_CELL]
+//	--strict
+//	    accepted for the reference's command lines; a cell that fails always leads to a status
+//	    other than 0 [INPUT_STRICT]
+//	--work-dir DIR
+//	    the work root, over TS_SERVE_WORK_DIR and the recipe's work_dir; an absolute path
+//	    [INPUT_WORK_DIR]
+//	--mode MODE
+//	    run the cells, or reap: end what killed runs left behind in the work root One of run,
+//	    reap. Default: run. [INPUT_MODE]
+//	--dry-run
+//	    print the plan and check all that can be checked without starting anything
+//	    [INPUT_DRY_RUN]
+//	--docker-socket
+//	    let the docker driver use the daemon's socket; the docker driver is not in this build
+//	    yet [INPUT_DOCKER_SOCKET]
+//	--lanes FILE
+//	    the lanes that may use the socket; for the docker driver [INPUT_LANES]
+//	--lane LANE
+//	    the lane this job is, as workflow file#job; for the docker driver [INPUT_LANE]
+//	-h, -help
+//	    Print this manual.
+//	--version
+//	    Print the version.
+//	--self-test
+//	    Prove offline, without hardware and in under a second, that the binary works here.
+//	--describe
+//	    Print the tables of this manual as JSON.
+//
+// Outputs of the step, in a job:
+//
+//	matrix-path
+//	    the matrix.json that was written
+//	verdict
+//	    passed, failed, error or no_verdict
+//
+// Exit status:
+//
+//	0  done, or pass
+//	1  a negative result: a regression, a finding, a failed cell, an invalid file
+//	2  bad usage or unreadable input
+//	3  could not run: something needed is not there
+//	4  no verdict: it ran, and nothing can be concluded
+//
+// Standard output carries one JSON document; text for people goes to standard error.
+package main
+
+import (
+	"os"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/serving/cell"
+	"github.com/gatehouse-ci/gatehouse/pkg/step"
+)
+
+func main() { os.Exit(step.Main(cell.Run)) }
