@@ -58,9 +58,3 @@ func (c *census) summary() Summary {
 	defer c.mu.Unlock()
 	return Summary{Requests: c.requests, PeakInFlight: c.peak, Arrivals: append([]int{}, c.arrivals...)}
 }
-
-func (c *census) current() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.inFlight
-}

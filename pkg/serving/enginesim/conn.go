@@ -4,12 +4,20 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
+)
+
+// How long and how much hangUp listens on to a client it has refused.
+const (
+	lingerTime  = 2 * time.Second
+	lingerBytes = 256 << 20
 )
 
 // conn is one connection of the gateway port. Its goroutine reads requests
@@ -83,9 +91,7 @@ func (c *conn) serve() {
 		now := monotonic()
 		var refused *httpError
 		if errors.As(err, &refused) {
-			c.request.close = true
-			c.refuse(now, &apiError{refused.status, "BadRequestError", "", refused.text})
-			<-c.stream.done
+			c.hangUp(refused)
 			return
 		}
 		if err != nil {
@@ -117,16 +123,29 @@ func (c *conn) answer(now int64) {
 	case generates && q.method == http.MethodPost:
 		c.generate(now)
 	case generates:
-		c.refuse(now, &apiError{http.StatusMethodNotAllowed, "BadRequestError", "", "use POST"})
-	case q.method != http.MethodGet && q.method != http.MethodHead:
-		c.refuse(now, &apiError{http.StatusNotFound, "NotFoundError", "", fmt.Sprintf("there is no %s %.80s here", q.method, q.path)})
-	case q.path == "/v1/models":
-		c.reply(200, c.server.modelList())
-	case q.path == "/readiness":
+		c.reply(http.StatusMethodNotAllowed, (&apiError{http.StatusMethodNotAllowed, "BadRequestError", "", "use POST"}).body())
+	case q.path == "/v1/models" && isRead(q.method):
+		c.reply(http.StatusOK, c.server.modelList())
+	case q.path == "/readiness" && isRead(q.method):
 		c.reply(c.server.readiness())
 	default:
-		c.refuse(now, &apiError{http.StatusNotFound, "NotFoundError", "", fmt.Sprintf("there is no GET %.80s here", q.path)})
+		c.reply(http.StatusNotFound, (&apiError{http.StatusNotFound, "NotFoundError", "", fmt.Sprintf("there is no %.20s %.80s here", q.method, q.path)}).body())
 	}
+}
+
+func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// hangUp answers a request that could not be read, and ends the connection so
+// that the answer arrives: closing with unread bytes would reset it.
+func (c *conn) hangUp(why *httpError) {
+	b := (&apiError{why.status, "BadRequestError", "", why.text}).body()
+	head := appendHead(nil, why.status, jsonType, c.request.id, len(b), false)
+	if _, err := c.net.Write(append(head, b...)); err != nil {
+		return
+	}
+	_ = c.net.CloseWrite()
+	_ = c.net.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.CopyN(io.Discard, c.reader.in, lingerBytes)
 }
 
 // reply answers at once, outside schedule and log.
@@ -142,6 +161,7 @@ func (c *conn) reply(status int, body []byte) {
 
 // newRecord counts a request in and opens its record.
 func (c *conn) newRecord(now int64) (*Record, ticket) {
+	c.server.active.Add(1)
 	t := c.server.census.arrive(now)
 	r := c.server.log.record()
 	r.N, r.Burst, r.InFlight = t.number, t.burst, t.inFlight
@@ -150,13 +170,6 @@ func (c *conn) newRecord(now int64) (*Record, ticket) {
 	r.Read = now
 	r.HeaderBytes, r.BodyBytes = c.request.headBytes, len(c.request.body)
 	return r, t
-}
-
-// refuse answers with an error, logged as a request.
-func (c *conn) refuse(now int64, e *apiError) {
-	r, _ := c.newRecord(now)
-	c.stream.begin(r)
-	c.fail(now, e)
 }
 
 // fail makes the error the answer of the stream that has begun.

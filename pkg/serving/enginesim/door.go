@@ -115,7 +115,7 @@ func await(ctx context.Context, s *step.Step, sim *Server) int {
 					Hint: "raise --gateway-startup-timeout, or lower --startup"})
 			}
 		case status := <-sim.Died():
-			return status
+			return s.Finish(status, nil, strict.Problem{Message: "the engine died: simulated fault"})
 		case <-stop:
 			return drain(s, sim)
 		}

@@ -3,10 +3,13 @@ package enginesim
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 )
 
 // SendLog is a send log as it was read.
@@ -128,4 +131,59 @@ func (log *SendLog) add(n int, line []byte) error {
 		CachedTokens: l.CachedTokens, OutputTokens: l.OutputTokens, Stream: l.Stream, Status: l.Status, Faults: l.Faults,
 		InFlight: l.InFlight, End: l.End, Ended: l.Ended, Retries: l.Retries, Writes: l.Writes})
 	return nil
+}
+
+// PeakInFlight is the most requests in flight at one time by the records: from
+// Read to Ended. It equals the summary's when no record was dropped.
+func (log *SendLog) PeakInFlight() int {
+	type edge struct {
+		at    int64
+		delta int
+	}
+	edges := make([]edge, 0, 2*len(log.Records))
+	for _, r := range log.Records {
+		edges = append(edges, edge{r.Read, 1}, edge{r.Ended, -1})
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		if c := cmp.Compare(a.at, b.at); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.delta, b.delta) // an end before a beginning
+	})
+	now, peak := 0, 0
+	for _, e := range edges {
+		now += e.delta
+		peak = max(peak, now)
+	}
+	return peak
+}
+
+// TTFT is the time from the request read to its first tokens sent; false when
+// none were.
+func (r *Record) TTFT() (time.Duration, bool) {
+	for _, w := range r.Writes {
+		if w.Tokens > 0 {
+			return time.Duration(w.At - r.Read), true
+		}
+	}
+	return 0, false
+}
+
+// TPOT is the time from the first to the last tokens sent over the output
+// tokens less one, as clients define it for one choice; false when there were
+// fewer than two tokens.
+func (r *Record) TPOT() (time.Duration, bool) {
+	var first, last int64
+	for _, w := range r.Writes {
+		if w.Tokens > 0 {
+			if first == 0 {
+				first = w.At
+			}
+			last = w.At
+		}
+	}
+	if r.OutputTokens < 2 {
+		return 0, false
+	}
+	return time.Duration(last-first) / time.Duration(r.OutputTokens-1), true
 }

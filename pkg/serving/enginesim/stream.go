@@ -165,6 +165,7 @@ func (st *stream) finish(end string) int64 {
 	if !st.script.keepAlive || end != EndOK && end != EndRefused && st.script.ending != endCutShort {
 		st.conn.close()
 	}
+	st.server.active.Add(-1)
 	st.done <- struct{}{}
 	return never
 }
