@@ -14,9 +14,11 @@ const (
 	// cpuLimit: a client this busy queues its own reads and writes.
 	cpuLimit = 0.9
 	// runDelayLimit: its threads waited this share of the time for a core that something else had.
-	runDelayLimit = 0.2
-	// lagLimit is the 99th percentile of the read lag, or of the timer probe.
-	lagLimit = 5 * time.Millisecond
+	runDelayLimit = 0.1
+	// A 99th percentile of the read lag (or of the timer probe) of half the mean gap between events makes events
+	// share reads, and so stamps. Gaps outside these bounds do not move the limit further.
+	lagLow  = time.Millisecond
+	lagHigh = 5 * time.Millisecond
 	// deliveredShare of the planned rate or concurrency must have been achieved.
 	deliveredShare = 0.95
 	// scheduleLimit is the 99th percentile of t0 - intended start, unless the mean gap is longer.
@@ -206,9 +208,22 @@ func (res *Result) tagClient() {
 		res.tag(TagClientLimited, "the client used %.0f %% of its %d cores", c.CPUShare*100, c.Cores)
 	case c.RunDelayShare > runDelayLimit:
 		res.tag(TagClientLimited, "the client waited %.0f %% of the time for a core", c.RunDelayShare*100)
-	case c.LagP99Ms > float64(lagLimit)/1e6:
-		res.tag(TagClientLimited, "the client was %.1f ms late at the 99th percentile", c.LagP99Ms)
+	case c.LagP99Ms > res.lagLimitMs():
+		res.tag(TagClientLimited, "the client was %.1f ms late at the 99th percentile, %.1f is tolerable", c.LagP99Ms, res.lagLimitMs())
 	}
+}
+
+// lagLimitMs is the tolerable read lag.
+func (res *Result) lagLimitMs() float64 {
+	var span float64
+	gaps := 0
+	for i := range res.Requests {
+		if q := &res.Requests[i]; len(q.Events) > 1 {
+			span += ms(q.LastToken - q.FirstEvent)
+			gaps += len(q.Events) - 1
+		}
+	}
+	return min(max(span/float64(max(gaps, 1))/2, float64(lagLow)/1e6), float64(lagHigh)/1e6)
 }
 
 // tagLoad decides load_not_delivered.
