@@ -21,16 +21,23 @@ func Head(dir string) (string, error) {
 	return run(dir, "rev-parse", "--verify", "HEAD^{commit}")
 }
 
-// run is the trimmed output of git in dir. Git finds the checkout by dir alone: a
-// GIT_DIR left in the environment by a hook would point it at another one.
+// run is the trimmed output of git in dir.
 func run(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	for _, entry := range cmd.Environ() {
-		if name, _, _ := strings.Cut(entry, "="); name != "GIT_DIR" && name != "GIT_WORK_TREE" && name != "GIT_INDEX_FILE" {
-			cmd.Env = append(cmd.Env, entry)
-		}
-	}
+	cmd.Env = environment(cmd)
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
+}
+
+// environment lets git find the checkout by the folder alone: a GIT_DIR left in the environment by a
+// hook would point it at another one.
+func environment(cmd *exec.Cmd) []string {
+	var env []string
+	for _, entry := range cmd.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); name != "GIT_DIR" && name != "GIT_WORK_TREE" && name != "GIT_INDEX_FILE" {
+			env = append(env, entry)
+		}
+	}
+	return env
 }
