@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
 
 // What a count may be at most. The reference has no ceiling; these keep sums and durations finite.
@@ -74,14 +76,13 @@ func (c *checker) workloadConfig(field string, keys map[string]any) {
 	}
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-
 // sub names a key of a field.
 func sub(field, key string) string {
-	if plainKey.MatchString(key) {
-		return field + "." + key
+	name := strict.Field(key)
+	if name != key || field == "" { // ["…"], or no field to be below of
+		return field + name
 	}
-	return fmt.Sprintf("%s[%q]", field, key)
+	return field + "." + name
 }
 
 func newCell[C any](c *checker, i int, f *fileCell[C], own map[string]any) Cell {

@@ -34,6 +34,8 @@ type fileCell[C any] struct {
 
 // config is the workload_config of the serving workload. Every key is optional in both scopes.
 type config struct {
+	Steps any `json:"steps"` // refused by name: it belongs beside workload_config
+
 	Driver     *text      `json:"driver"`
 	Command    *arguments `json:"command"`
 	BaseURL    *text      `json:"base_url"`

@@ -71,7 +71,7 @@ func read[C any](doc *strict.Document, h head, finish func(c *checker, f *file[C
 		known:  map[string]bool{},
 	}
 	for _, p := range problems {
-		c.known[p.Field] = true
+		c.explained(p)
 	}
 	checkFile(c, &f, h)
 	finish(c, &f)
@@ -89,10 +89,25 @@ type checker struct {
 	warned   map[string]bool
 }
 
-// refuse reports a problem of a field, unless the field has one already.
-func (c *checker) refuse(field, rule, hint, format string, args ...any) {
-	if c.known[field] {
+// explained notes what a problem of the decoder is about.
+func (c *checker) explained(p strict.Problem) {
+	c.known[p.Field] = true
+	if p.Rule != strict.RuleMissingKey {
 		return
+	}
+	for _, key := range []string{"schema_version", "workload", "trials", "steps", "cells", "name", "mitigations"} {
+		if field := sub(p.Field, key); !c.recipe.doc.Has(field) {
+			c.known[field] = true
+		}
+	}
+}
+
+// refuse reports a problem of a field, unless the field, or a part of it, has one already.
+func (c *checker) refuse(field, rule, hint, format string, args ...any) {
+	for known := range c.known {
+		if rest, below := strings.CutPrefix(known, field); below && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return
+		}
 	}
 	p := c.recipe.doc.Problem(field, format, args...)
 	p.Rule, p.Hint = rule, hint

@@ -1,6 +1,7 @@
 package recipe_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -8,7 +9,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
+	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
+
+// problems returns what a loader's error holds.
+func problems(t *testing.T, err error) strict.Problems {
+	t.Helper()
+	list, ok := err.(strict.Problems)
+	if err != nil && !ok {
+		t.Fatalf("got %T, want strict.Problems", err)
+	}
+	return list
+}
+
+// lines returns the problems of err, one a line.
+func lines(t *testing.T, err error) []string {
+	t.Helper()
+	var out []string
+	for _, p := range problems(t, err) {
+		out = append(out, p.Error())
+	}
+	return out
+}
+
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
 
 func load(t *testing.T, name string) *recipe.Recipe {
 	t.Helper()

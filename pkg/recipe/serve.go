@@ -103,7 +103,7 @@ type Serve struct {
 	// RunAsCurrentUser runs the container as the caller's uid and gid; KeepWorkDir keeps its exports.
 	RunAsCurrentUser, KeepWorkDir bool
 
-	// Gates are absolute bounds on the cell's means over its steps, sorted by name.
+	// Gates are absolute bounds on the cell's means over its steps, in the order of the reference's list.
 	Gates []Gate
 }
 
