@@ -53,11 +53,7 @@ func (d *decoder) value(n *node, v reflect.Value) {
 			v.SetString(n.text)
 		}
 		return
-	case t.PkgPath() != "" && reflect.PointerTo(t).Implements(unmarshaler):
-		v.Addr().Interface().(Unmarshaler).UnmarshalStrict(Value{d, n})
-		return
-	case t.PkgPath() != "" && reflect.PointerTo(t).Implements(textUnmarshaler):
-		d.text(n, v)
+	case t.PkgPath() != "" && d.custom(n, v, reflect.PointerTo(t)):
 		return
 	}
 	switch t.Kind() {
@@ -88,6 +84,19 @@ func (d *decoder) value(n *node, v reflect.Value) {
 	default:
 		d.integer(n, v)
 	}
+}
+
+// custom lets a type decode itself, if it can.
+func (d *decoder) custom(n *node, v reflect.Value, pointer reflect.Type) bool {
+	switch {
+	case pointer.Implements(unmarshaler):
+		v.Addr().Interface().(Unmarshaler).UnmarshalStrict(Value{d, n})
+	case pointer.Implements(textUnmarshaler):
+		d.text(n, v)
+	default:
+		return false
+	}
+	return true
 }
 
 func (d *decoder) pointer(n *node, v reflect.Value) {
