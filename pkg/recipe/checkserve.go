@@ -144,8 +144,8 @@ func (s *scope) host() {
 	o.WorkDir = string(or(s.WorkDir, "/tmp/ts-work-serve"))
 	o.HFHome = string(or(s.HFHome, ""))
 	o.HFTokenEnv = string(or(s.HFTokenEnv, "HF_TOKEN"))
-	if !variableName.MatchString(o.HFTokenEnv) {
-		s.refuse("hf_token_env", ruleRange, "write the name of the variable, never the token itself", "is not the name of a variable")
+	if !variableName.MatchString(o.HFTokenEnv) || token.MatchString(o.HFTokenEnv) { // the value stays unsaid
+		s.refuse("hf_token_env", ruleRange, "write the name of the variable; a token that was written into a file must be replaced", "is not the name of a variable")
 	}
 	o.HFOffline = or(s.HFOffline, false)
 	o.Network = string(or(s.Network, "host"))
@@ -162,6 +162,9 @@ func (s *scope) host() {
 	o.RunAsCurrentUser = or(s.RunAsCurrentUser, true)
 	o.KeepWorkDir = or(s.KeepWorkDir, true)
 }
+
+// token is what a Hugging Face token looks like.
+var token = regexp.MustCompile(`^hf_[A-Za-z0-9]{20,}$`)
 
 var shmSize = regexp.MustCompile(`^[1-9][0-9]*[bkmgBKMG]?[bB]?$`)
 

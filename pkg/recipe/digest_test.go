@@ -108,7 +108,29 @@ func TestDigestFollowsTheMeasurement(t *testing.T) {
 	}
 }
 
+// What the files of testdata do not use.
+var otherConfigs = []string{
+	"driver: attach, base_url: 'http://127.0.0.1:8000/', control_url: 'http://127.0.0.1:8001'",
+	"client: engine, bench_args: --burstiness 2, docker_args: [-it, --cpuset-cpus, 0-3], hf_home: /hf, hip_visible_devices: '0,1'",
+	"dataset: sharegpt, dataset_path: d.json, ignore_eos: false, request_rate: 1e-3, port: 8000, shm_size: 64m",
+	"gates: {max_median_ttft_ms: 1.5, min_request_throughput: 2}, model: 'on', tokenizer: '017', serve_args: ['', 'a: b', '#']",
+}
+
 func TestResolvedLoadsToTheSame(t *testing.T) {
+	for _, keys := range otherConfigs {
+		r := parse(t, strings.Replace(digestBase, "seed: 0", keys, 1))
+		text, err := r.Resolved()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := parse(t, string(text))
+		if diff := cmp.Diff(r.Cells[0].Serve, again.Cells[0].Serve, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", keys, diff)
+		}
+		if len(again.Warnings) != 0 {
+			t.Errorf("%s: the resolved recipe warns: %v", keys, again.Warnings)
+		}
+	}
 	for _, name := range []string{"serve-bench-smoke.yaml", "serve-load.yaml", "serve-gptoss.yaml", "serve-rollout-smoke.yaml", "training-ddp.yaml", "process.json"} {
 		t.Run(name, func(t *testing.T) {
 			r := load(t, name)

@@ -115,6 +115,7 @@ workload_config:
 		{"work_dir: 1", "13: work_dir: must be text, not 1 [type]"},
 		{"hf_home: ''", "12: hf_home: must not be empty [range]"},
 		{"hf_token_env: hf_abc-123", "17: hf_token_env: is not the name of a variable [range]"},
+		{"hf_token_env: hf_AbCdEfGhIjKlMnOpQrStUvWxYz", "17: hf_token_env: is not the name of a variable [range]"},
 		{"hf_offline: 'true'", `15: hf_offline: must be true or false, not text "true" [type]`},
 		{"network: false", "12: network: must be text, not false [type]"},
 		{"port: 80", "9: port: must be 1024 to 65535, not 80 [range]"},
