@@ -16,6 +16,8 @@ type Breach struct {
 	// Observed and Bound are numbers for min and max.
 	Observed any `json:"observed"`
 	Bound    any `json:"bound"`
+	// Reason is the reference's wording, as among the reasons.
+	Reason string `json:"reason"`
 }
 
 // String tells the breach in plain words: the metric, what was observed, the bound, and how far apart

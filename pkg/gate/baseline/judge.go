@@ -152,7 +152,7 @@ func (c *court) stepTime(bound *StepTime) {
 	case math.IsNaN(*observed) || math.IsInf(*observed, -1):
 		c.fail("%s is %s, not a finite number (max %.3f)", metric.StepTime, general(*observed), bound.Max)
 	case *observed > bound.Max:
-		c.breach(Breach{metric.StepTime, metric.Max, *observed, bound.Max}, "%s %s > max %.3f", metric.StepTime, fixed(*observed), bound.Max)
+		c.breach(Breach{Metric: metric.StepTime, Policy: metric.Max, Observed: *observed, Bound: bound.Max}, "%s %s > max %.3f", metric.StepTime, fixed(*observed), bound.Max)
 	default:
 		c.plausible(metric.StepTime, *observed, bound.Max, metric.Max, bound.Provenance)
 	}
@@ -177,7 +177,7 @@ func (c *court) metric(b *Bound) {
 	case b.Policy == metric.Equal:
 		c.gated = append(c.gated, b.Metric)
 		if !equal(observed, b.Value) {
-			c.breach(Breach{b.Metric, metric.Equal, observed, b.Value}, "metric '%s' %s != expected %s", b.Metric, plain(observed), plain(b.Value))
+			c.breach(Breach{Metric: b.Metric, Policy: metric.Equal, Observed: observed, Bound: b.Value}, "metric '%s' %s != expected %s", b.Metric, plain(observed), plain(b.Value))
 		}
 	default:
 		c.gated = append(c.gated, b.Metric)
@@ -197,7 +197,7 @@ func (c *court) number(b *Bound, observation any) {
 		c.fail("metric '%s' is %s, not a number (policy %s %s)", b.Metric, quoted(plain(observation)), b.Policy, general(bound))
 		return
 	}
-	breach := Breach{b.Metric, b.Policy, observed, bound}
+	breach := Breach{Metric: b.Metric, Policy: b.Policy, Observed: observed, Bound: bound}
 	switch {
 	case b.Policy == metric.Min && observed < bound:
 		c.breach(breach, "metric '%s' %s < min %s", b.Metric, general(observed), general(bound))
@@ -215,8 +215,9 @@ func (c *court) fail(format string, args ...any) {
 }
 
 func (c *court) breach(b Breach, format string, args ...any) {
+	b.Reason = fmt.Sprintf(format, args...)
 	c.breaches = append(c.breaches, b)
-	c.fail(format, args...)
+	c.failures = append(c.failures, b.Reason)
 }
 
 // anotherStack reports whether the bound was derived on another stack than tonight's. Such a bound

@@ -1,0 +1,187 @@
+package night
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
+	"github.com/gatehouse-ci/gatehouse/pkg/gate/matrix"
+	"github.com/gatehouse-ci/gatehouse/pkg/step"
+	"github.com/gatehouse-ci/gatehouse/pkg/strict"
+)
+
+var door = step.Door{
+	Name:    "nightly-eval",
+	Summary: "runs the nightly matrix, judges every cell against its baseline, writes the results",
+	Manual:  manual,
+	Needs:   []string{"serve-cell"},
+	Inputs: []step.Input{
+		{Name: "matrix", Kind: step.Path, Arg: "FILE", Default: "config/ci/nightly_eval_matrix.yaml", Help: "The entries to run, from the repository's root."},
+		{Name: "baselines", Kind: step.Path, Arg: "FILE", Default: "config/ci/regression_baselines.yaml", Help: "The blessed bounds, from the repository's root. An absent file is an error, for a night without bounds guards nothing; see --record-only."},
+		{Name: "record-only", Kind: step.Bool, Help: "Measures and records; no baselines are read and nothing fails on a number."},
+		{Name: "command", Kind: step.String, Arg: "TEMPLATE", Default: defaultCommand, Help: "What runs the entries that serve-cell does not. Split into arguments once, never seen by a shell; {recipe}, {dir} and {entry} are put in argument by argument."},
+		{Name: "out", Kind: step.Path, Arg: "FILE", Default: "nightly-results.json", Help: "The results file, from the repository's root; written anew after every entry."},
+		{Name: "summary", Kind: step.Path, Arg: "FILE", Help: "Also writes the job summary's Markdown to this file."},
+		{Name: "work-dir", Kind: step.Path, Arg: "DIR", Default: ".nightly-eval", Help: "Where entries leave their output; an entry's folder below it is emptied before it runs."},
+		{Name: "entry", Kind: step.List, Arg: "NAME", Help: "Runs this entry and not the others."},
+		{Name: "lane", Kind: step.String, Arg: "FILE#JOB", Help: "The socket lane this run claims; handed to serve-cell."},
+		{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "The list of socket lanes; handed to serve-cell."},
+		{Name: "gpus", Kind: step.Int, Arg: "N", Help: "The number of GPUs, in place of counting them."},
+		{Name: "docker-socket", Kind: step.Bool, Help: "Asks for the Docker socket; handed to serve-cell, which checks the grant."},
+		{Name: "no-confirm", Kind: step.Bool, Help: "Fails on the first breach, without the confirming run."},
+	},
+	Outputs: []step.Output{
+		{Name: "results", Help: "The path of the results file."},
+		{Name: "verdict", Help: "The night's verdict: pass, fail or no_verdict."},
+	},
+	SelfTest: selfTest,
+}
+
+const manual = `
+The matrix lists what the night runs. To add an entry, write a recipe and name it:
+
+    version: 1
+    entries:
+      - name: serve_smoke              # letters, digits, _ . -
+        recipe: recipes/serve-smoke.yaml
+        min_gpus: 1                    # optional: fewer GPUs skip it; 0 needs none; absent is nproc, else 1
+        nproc: 2                       # optional: start it under torchrun, one process each
+        timeout_sec: 3600              # optional: wall clock of the entry, default 1800
+        needs_docker_daemon: true      # optional: without a daemon the entry is skipped
+
+    nightly-eval --entry serve_smoke --record-only
+
+A recipe of the workload tokenspeed_serve is run by serve-cell, found beside nightly-eval or on
+PATH; any other by --command. Either leaves a matrix.json somewhere below the folder it is given,
+with the recipe's cells in it. An entry that cannot run yet goes under pending_entries with a
+blocked_on that says why.
+
+From then on each cell is recorded. It is guarded as soon as the baselines file has a key for it:
+
+    version: 1
+    baselines:
+      serve_smoke::baseline:           # entry::cell
+        passed: true
+        metrics:
+          median_tpot_ms: {policy: max, value: 2.3922}
+
+Verdicts: pass; fail; record (ran clean, no key); skip (GPUs or daemon missing); no_verdict (ran,
+or should have run, and nothing can be concluded: a cell of the recipe is missing, the load
+generator was the limit, a command failed although its cells look clean). A pass that lists no
+gated bound is recording, not guarded.
+
+A broken bound is measured a second time: the entry runs once more within its own time limit. A
+bound that is broken twice fails. One that is not is an excursion: the cell passes, and both runs
+are in the results. A failed cell, a missing metric or a wrong checksum fails at once.
+
+Exit status 1 is a failed cell or entry. 4 is a night without a failure in which something came to
+no verdict, or in which nothing ran at all. Skipped entries beside others that ran are fine.`
+
+// Run is the door of nightly-eval.
+func Run(ctx context.Context, p step.Proc) int { return door.Run(ctx, p, run) }
+
+func run(ctx context.Context, s *step.Step) int {
+	n, problems := newNight(s)
+	if len(problems) > 0 {
+		n.refused(problems)
+		return s.Finish(step.Usage, nil, problems...)
+	}
+	if err := n.save(); err != nil {
+		return s.Finish(step.CouldNotRun, nil, strict.Problem{Message: err.Error(), Hint: "the results must be writable before anything is run; see --out"})
+	}
+	if err := n.run(ctx); err != nil {
+		return s.Finish(step.CouldNotRun, nil, strict.Problem{Message: err.Error(), Hint: "free some space, or write to another place with --out"})
+	}
+	return n.finish()
+}
+
+// newNight reads everything that can be wrong before the first entry runs, and tells it all at once.
+func newNight(s *step.Step) (*night, strict.Problems) {
+	n := &night{Step: s, out: s.Path(s.In.String("out")), workDir: s.Path(s.In.String("work-dir"))}
+	n.begin()
+	var problems strict.Problems
+	refuse := func(field, hint, message string) {
+		problems = append(problems, strict.Problem{Field: field, Message: message, Hint: hint})
+	}
+
+	var err error
+	if n.command, err = parseTemplate(s.In.String("command")); err != nil {
+		refuse("--command", "see -help for the template", err.Error())
+	}
+	if s.In.Given("gpus") {
+		if n.gpus = s.In.Int("gpus"); n.gpus < 0 {
+			refuse("--gpus", "", "must not be negative")
+		}
+	} else {
+		n.gpus = matrix.ThisMachine(s.Getenv).GPUs()
+	}
+	n.noConfirm = s.In.Bool("no-confirm")
+	n.serveArgs = serveArgs(s)
+	if exe, err := os.Executable(); err == nil {
+		n.beside = filepath.Dir(exe)
+	}
+
+	if n.matrix, err = matrix.Load(s.Root(), s.Path(s.In.String("matrix"))); err != nil {
+		problems = append(problems, step.Problems(err)...)
+	} else {
+		problems = append(problems, n.choose(s.In.List("entry"))...)
+	}
+	if !s.In.Bool("record-only") {
+		path := s.Path(s.In.String("baselines"))
+		if n.baselines, err = baseline.Load(path); err != nil {
+			problems = append(problems, absent(path, step.Problems(err))...)
+		}
+	}
+	return n, append(problems, n.checkWorkDir()...)
+}
+
+// absent turns the refusal of a file that is not there into the choice it leaves.
+func absent(path string, problems strict.Problems) strict.Problems {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return strict.Problems{{Path: path, Message: "the baselines file does not exist", Hint: "name it with --baselines, or say --record-only to measure without judging"}}
+	}
+	return problems
+}
+
+// choose keeps the entries that were asked for, all of them when none was.
+func (n *night) choose(names []string) strict.Problems {
+	n.entries = n.matrix.Entries
+	if len(names) == 0 {
+		return nil
+	}
+	var problems strict.Problems
+	n.entries = nil
+	for _, name := range names {
+		if n.matrix.Entry(name) == nil {
+			problems = append(problems, strict.Problem{
+				Field: "--entry", Message: "the matrix has no entry named " + name,
+				Hint: "its entries are " + strings.Join(n.matrix.Names(), ", "),
+			})
+		}
+	}
+	for _, e := range n.matrix.Entries {
+		if slices.Contains(names, e.Name) {
+			n.entries = append(n.entries, e)
+		}
+	}
+	return problems
+}
+
+// serveArgs are the inputs that serve-cell obeys in our place.
+func serveArgs(s *step.Step) []string {
+	var args []string
+	for _, name := range []string{"lane", "lanes"} {
+		if s.In.Given(name) {
+			args = append(args, "--"+name, s.In.String(name))
+		}
+	}
+	if s.In.Bool("docker-socket") {
+		args = append(args, "--docker-socket")
+	}
+	return args
+}

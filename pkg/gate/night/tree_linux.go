@@ -1,0 +1,122 @@
+package night
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// process is a process that cannot be taken for a later one of the same number.
+type process struct {
+	pid     int
+	start   uint64 // clock ticks since boot
+	session int
+}
+
+// tree knows the processes of one run: those of the leader's session, those that carry its marker in
+// their environment, and the children of either.
+type tree struct {
+	leader process
+	marker []byte
+	known  map[int]uint64 // pid to start, of every member seen so far
+}
+
+func newTree(leader int, token string) *tree {
+	t := &tree{leader: process{pid: leader, session: leader}, marker: []byte(Marker + "=" + token), known: map[int]uint64{}}
+	if s, ok := readStat(leader); ok {
+		t.leader.start = s.start
+	}
+	return t
+}
+
+// members are the living processes of the run, zombies left out: they are their parent's to reap.
+func (t *tree) members() []process {
+	all := map[int]stat{}
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() {
+			if s, ok := readStat(pid); ok && s.state != 'Z' && s.state != 'X' && s.start >= t.leader.start {
+				all[pid] = s
+			}
+		}
+	}
+	var members []process
+	found := map[int]bool{}
+	add := func(pid int, s stat) {
+		found[pid] = true
+		t.known[pid] = s.start
+		members = append(members, process{pid, s.start, s.session})
+	}
+	for pid, s := range all {
+		if start, ok := t.known[pid]; ok && start == s.start || s.session == t.leader.pid || t.marked(pid) {
+			add(pid, s)
+		}
+	}
+	// A child that cleared its environment and left the session is still a child.
+	for grown := true; grown; {
+		grown = false
+		for pid, s := range all {
+			if !found[pid] && found[s.parent] {
+				add(pid, s)
+				grown = true
+			}
+		}
+	}
+	return members
+}
+
+func (t *tree) marked(pid int) bool {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil || !bytes.Contains(environ, t.marker) {
+		return false
+	}
+	return slices.ContainsFunc(bytes.Split(environ, []byte{0}), func(v []byte) bool { return bytes.Equal(v, t.marker) })
+}
+
+// firstToAsk are the members of the leader's session, or all when none is left of it.
+func (t *tree) firstToAsk(members []process) []process {
+	var own []process
+	for _, p := range members {
+		if p.session == t.leader.pid {
+			own = append(own, p)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return members
+}
+
+func (t *tree) signal(p process, sig syscall.Signal) {
+	if s, ok := readStat(p.pid); ok && s.start == p.start {
+		_ = syscall.Kill(p.pid, sig) // what has gone meanwhile needs no signal
+	}
+}
+
+type stat struct {
+	state   byte
+	parent  int
+	session int
+	start   uint64
+}
+
+// readStat reads /proc/PID/stat. The name in it may hold blanks and brackets, so fields count from the
+// last bracket.
+func readStat(pid int) (stat, bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 20 {
+		return stat{}, false
+	}
+	s := stat{state: fields[0][0]}
+	s.parent, _ = strconv.Atoi(fields[1])
+	s.session, _ = strconv.Atoi(fields[3])
+	s.start, _ = strconv.ParseUint(fields[19], 10, 64)
+	return s, true
+}
