@@ -1,4 +1,112 @@
 // Nightly-eval runs the nightly matrix, judges every cell against its baseline, writes the results.
+//
+// Usage:
+//
+//	nightly-eval [--matrix FILE] [--baselines FILE] [--record-only] [--command TEMPLATE]
+//	    [--out FILE] [--summary FILE] [--work-dir DIR] [--entry NAME]... [--lane FILE#JOB]
+//	    [--lanes FILE] [--gpus N] [--docker-socket] [--no-confirm]
+//
+// The matrix lists what the night runs. To add an entry, write a recipe and name it:
+//
+//	version: 1
+//	entries:
+//	  - name: serve_smoke              # letters, digits, _ . -
+//	    recipe: recipes/serve-smoke.yaml
+//	    min_gpus: 1                    # optional: fewer GPUs skip it; 0 needs none; absent is nproc, else 1
+//	    nproc: 2                       # optional: start it under torchrun, one process each
+//	    timeout_sec: 3600              # optional: wall clock of the entry, default 1800
+//	    needs_docker_daemon: true      # optional: without a daemon the entry is skipped
+//
+//	nightly-eval --entry serve_smoke --record-only
+//
+// A recipe of the workload tokenspeed_serve is run by serve-cell, found beside nightly-eval or on
+// PATH; any other by --command. Either leaves a matrix.json somewhere below the folder it is given,
+// with the recipe's cells in it. An entry that cannot run yet goes under pending_entries with a
+// blocked_on that says why.
+//
+// From then on each cell is recorded. It is guarded as soon as the baselines file has a key for it:
+//
+//	version: 1
+//	baselines:
+//	  serve_smoke::baseline:           # entry::cell
+//	    passed: true
+//	    metrics:
+//	      median_tpot_ms: {policy: max, value: 2.3922}
+//
+// Verdicts: pass; fail; record (ran clean, no key); skip (GPUs or daemon missing); no_verdict (ran,
+// or should have run, and nothing can be concluded: a cell of the recipe is missing, the load
+// generator was the limit, a command failed although its cells look clean). A pass that lists no
+// gated bound is recording, not guarded.
+//
+// A broken bound is measured a second time: the entry runs once more within its own time limit. A
+// bound that is broken twice fails. One that is not is an excursion: the cell passes, and both runs
+// are in the results. A failed cell, a missing metric or a wrong checksum fails at once.
+//
+// Exit status 1 is a failed cell or entry. 4 is a night without a failure in which something came to
+// no verdict, or in which nothing ran at all. Skipped entries beside others that ran are fine.
+//
+// Inputs, each a flag and an environment variable (the flag wins):
+//
+//	--matrix FILE
+//	    The entries to run, from the repository's root. Default:
+//	    config/ci/nightly_eval_matrix.yaml. [INPUT_MATRIX]
+//	--baselines FILE
+//	    The blessed bounds, from the repository's root. An absent file is an error, for a night
+//	    without bounds guards nothing; see --record-only. Default:
+//	    config/ci/regression_baselines.yaml. [INPUT_BASELINES]
+//	--record-only
+//	    Measures and records; no baselines are read and nothing fails on a number.
+//	    [INPUT_RECORD_ONLY]
+//	--command TEMPLATE
+//	    What runs the entries that serve-cell does not. Split into arguments once, never seen by
+//	    a shell; {recipe}, {dir} and {entry} are put in argument by argument. Default: aorta
+//	    sweep run --recipe {recipe} --output-dir {dir} --strict. [INPUT_COMMAND]
+//	--out FILE
+//	    The results file, from the repository's root; written anew after every entry. Default:
+//	    nightly-results.json. [INPUT_OUT]
+//	--summary FILE
+//	    Also writes the job summary's Markdown to this file. [INPUT_SUMMARY]
+//	--work-dir DIR
+//	    Where entries leave their output; an entry's folder below it is emptied before it runs.
+//	    Default: .nightly-eval. [INPUT_WORK_DIR]
+//	--entry NAME
+//	    Runs this entry and not the others. May be repeated. [INPUT_ENTRY]
+//	--lane FILE#JOB
+//	    The socket lane this run claims; handed to serve-cell. [INPUT_LANE]
+//	--lanes FILE
+//	    The list of socket lanes; handed to serve-cell. [INPUT_LANES]
+//	--gpus N
+//	    The number of GPUs, in place of counting them. [INPUT_GPUS]
+//	--docker-socket
+//	    Asks for the Docker socket; handed to serve-cell, which checks the grant.
+//	    [INPUT_DOCKER_SOCKET]
+//	--no-confirm
+//	    Fails on the first breach, without the confirming run. [INPUT_NO_CONFIRM]
+//	-h, -help
+//	    Print this manual.
+//	--version
+//	    Print the version.
+//	--self-test
+//	    Prove offline, without hardware and in under a second, that the binary works here.
+//	--describe
+//	    Print the tables of this manual as JSON.
+//
+// Outputs of the step, in a job:
+//
+//	results
+//	    The path of the results file.
+//	verdict
+//	    The night's verdict: pass, fail or no_verdict.
+//
+// Exit status:
+//
+//	0  done, or pass
+//	1  a negative result: a regression, a finding, a failed cell, an invalid file
+//	2  bad usage or unreadable input
+//	3  could not run: something needed is not there
+//	4  no verdict: it ran, and nothing can be concluded
+//
+// Standard output carries one JSON document; text for people goes to standard error.
 package main
 
 import (
