@@ -70,7 +70,10 @@ func (r Repo) Tracked(path string) (bool, error) {
 // Ignored reports whether an ignore rule applies to the file, which need not exist. A tracked file is
 // not ignored.
 func (r Repo) Ignored(path string) (bool, error) {
-	_, err := r.output("check-ignore", "-q", "--", path)
+	// check-ignore refuses the literal setting, but takes a path that begins with ./ as it is.
+	cmd := r.command("check-ignore", "-q", "--", "./"+path)
+	cmd.Env = append(cmd.Env, "GIT_LITERAL_PATHSPECS=0")
+	err := runCommand(cmd)
 	if status(err) == 1 {
 		return false, nil
 	}

@@ -201,7 +201,9 @@ func (d *decoder) mapping(n *node, v reflect.Value) {
 		panic("strict: a target of type " + t.String() + " is not supported; keys must be strings")
 	}
 	m := reflect.MakeMapWithSize(t, len(n.sub.items))
-	d.members(n, d.caseless && !t.ConvertibleTo(environment), func(k *key, item *node) {
+	// Keys that are data and no field names may differ in case alone.
+	data := t.ConvertibleTo(environment) || reflect.PointerTo(t.Elem()).Implements(unmarshaler)
+	d.members(n, d.caseless && !data, func(k *key, item *node) {
 		e := reflect.New(t.Elem()).Elem()
 		d.value(item, e)
 		m.SetMapIndex(reflect.ValueOf(k.name).Convert(t.Key()), e)

@@ -29,7 +29,7 @@ func YAML(path string, data []byte, into any) (*Document, error) {
 
 // JSON decodes data, exactly one JSON value, as [YAML] does. Object keys that differ only in case are
 // refused, because encoding/json takes one for the other; a map[string]string (environment
-// variables) may hold such keys.
+// variables) and a map of [Unmarshaler] values may hold such keys.
 func JSON(path string, data []byte, into any) (*Document, error) {
 	return jsonFormat.decode(path, data, into)
 }
