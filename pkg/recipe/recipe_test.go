@@ -180,3 +180,20 @@ func TestLoadOtherWorkload(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func TestOwnRecipesLoad(t *testing.T) {
+	paths, err := filepath.Glob("../../bench/recipes/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("got %v, %v, want the recipes of bench/", paths, err)
+	}
+	for _, path := range paths {
+		r, err := recipe.Load(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if len(r.Warnings) != 0 {
+			t.Errorf("%s: got warnings %v, want none", path, r.Warnings)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // Limits on what is read, in bytes. YAML is written by people; JSON may hold a night's samples. A tree
 // takes about 6 times a text of samples, and up to 40 times one made of nothing but brackets.
 const (
-	MaxYAML  = 8 << 20
+	MaxYAML  = 4 << 20
 	MaxJSON  = 128 << 20
 	maxDepth = 200
 )

@@ -272,7 +272,7 @@ func TestYAMLDepth(t *testing.T) {
 func TestYAMLSize(t *testing.T) {
 	var into any
 	_, err := strict.YAML("f", make([]byte, strict.MaxYAML+1), &into)
-	want := []string{"f: has more than the limit of 8388608 bytes [size] (split the file)"}
+	want := []string{"f: has more than the limit of 4194304 bytes [size] (split the file)"}
 	if diff := cmp.Diff(want, lines(err)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
