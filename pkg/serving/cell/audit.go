@@ -13,18 +13,11 @@ import (
 // textTolerance is how far the length of a text prompt may be off: without a tokenizer it is only about right.
 const textTolerance = 0.25
 
-// audit holds the export of one step against the recipe: it asks whether what was planned is what was measured, and
-// whether it was measured at all. The returned failures have no phase yet.
-func audit(serve *recipe.Serve, export loadgen.Export) []*Failure {
-	var out []*Failure
-	for _, check := range []func(*recipe.Serve, loadgen.Export) *Failure{
-		auditRequests, auditEcho, auditOutput, auditPrompts, auditMetrics,
-	} {
-		if f := check(serve, export); f != nil {
-			out = append(out, f)
-		}
-	}
-	return out
+// auditLoad holds the export of one step, warm-up or measured, against the recipe: was what was planned also done. The
+// returned failures have no phase yet.
+func auditLoad(serve *recipe.Serve, prompt loadgen.PromptKind, export loadgen.Export) []*Failure {
+	checks := []*Failure{auditRequests(serve, export), auditEcho(serve, export), auditOutput(serve, export), auditPrompts(serve, prompt, export)}
+	return slices.DeleteFunc(checks, func(f *Failure) bool { return f == nil })
 }
 
 // auditRequests: every request of the step was served.
@@ -40,7 +33,6 @@ func auditRequests(serve *recipe.Serve, export loadgen.Export) *Failure {
 	return &Failure{
 		Reason:  ReasonShortfall,
 		Message: fmt.Sprintf("%.0f of %d requests completed, %.0f failed", completed, serve.NumPrompts, failed),
-		Counts:  map[string]int{"completed": int(completed), "failed": int(failed), "num_prompts": serve.NumPrompts},
 	}
 }
 
@@ -84,7 +76,7 @@ func auditOutput(serve *recipe.Serve, export loadgen.Export) *Failure {
 }
 
 // auditPrompts: the engine counted the prompts as long as they were planned.
-func auditPrompts(serve *recipe.Serve, export loadgen.Export) *Failure {
+func auditPrompts(serve *recipe.Serve, prompt loadgen.PromptKind, export loadgen.Export) *Failure {
 	if serve.InputLen == 0 {
 		return nil
 	}
@@ -92,7 +84,7 @@ func auditPrompts(serve *recipe.Serve, export loadgen.Export) *Failure {
 	got, ok := export.Float("total_input_tokens")
 	want := completed * float64(serve.InputLen)
 	tolerance := 0.0
-	if kind, _ := export.Get("prompt"); fmt.Sprint(kind) == recipe.PromptText {
+	if prompt == loadgen.Text {
 		tolerance = textTolerance
 	}
 	if ok && math.Abs(got-want) <= tolerance*want {
@@ -134,20 +126,19 @@ func required(serve *recipe.Serve, export loadgen.Export) []string {
 	return keys
 }
 
-// classes counts the failed requests of a step by the load generator's class, with an example of each in words.
-func classes(requests []loadgen.Request) (counts map[string]int, examples []string) {
-	counts = map[string]int{}
-	for _, r := range requests {
-		if r.OK() {
+// addRequests counts the failed requests of a step by class and puts an example of each into the message. Requests that
+// were only cut off with their step say nothing.
+func (f *Failure) addRequests(requests []loadgen.Request) {
+	f.Requests = map[loadgen.Class]int{}
+	for i := range requests {
+		r := &requests[i]
+		if r.OK() || r.Failure == loadgen.Canceled {
 			continue
 		}
-		class := string(r.Failure)
-		if counts[class]++; counts[class] == 1 {
-			examples = append(examples, class+": "+r.Detail)
+		if f.Requests[r.Failure]++; f.Requests[r.Failure] == 1 {
+			f.Message += fmt.Sprintf("; %s: %s", r.Failure, r.Detail)
 		}
 	}
-	slices.Sort(examples)
-	return counts, examples
 }
 
 // gates holds the recipe's gates against the trial's means over its steps. Nothing is judged where nothing was measured.

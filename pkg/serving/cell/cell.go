@@ -33,6 +33,9 @@ type Options struct {
 	Recipe *recipe.Recipe
 	Cells  []string
 
+	// RecipePath is how results name the recipe's file; empty for the path it was read from.
+	RecipePath string
+
 	// OutDir is the output folder; the run makes its own folder below it.
 	OutDir string
 
@@ -161,6 +164,9 @@ func (r *run) layOut() error {
 	}
 	r.dir, r.host = dir, ReadHost()
 	r.matrix = newMatrix(r.Recipe, stamp, r.Tool)
+	if r.RecipePath != "" {
+		r.matrix.RecipeSource.Path = r.RecipePath
+	}
 	r.matrix.Fingerprint = r.host.fingerprint()
 	resolved, err := r.Recipe.Resolved()
 	if err != nil {

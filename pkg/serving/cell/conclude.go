@@ -55,13 +55,17 @@ var notConcluded = []string{ReasonCanceled, ReasonLoad, ReasonInternal}
 // secondary are reasons that only ever follow from others.
 var secondary = []string{ReasonIncomplete, ReasonNoExport}
 
+// ofNumbers are reasons that lie in what was measured: they say nothing about the engine where the client was the limit.
+var ofNumbers = []string{ReasonExport, ReasonGateMissing, ReasonGateBreached}
+
 // status is the trial's class by its failures. A failure that is the engine's outweighs one that says nothing about it.
 func (t *trial) status() Status {
 	status := OK
+	spoilt := len(t.spoilt()) > 0
 	for _, f := range t.failures {
 		switch {
 		case slices.Contains(secondary, f.Reason):
-		case slices.Contains(notConcluded, f.Reason):
+		case slices.Contains(notConcluded, f.Reason), spoilt && slices.Contains(ofNumbers, f.Reason):
 			if status == OK {
 				status = InfrastructureFailed
 			}
@@ -88,14 +92,18 @@ func (t *trial) outcome() string {
 	return outcomeCompleted
 }
 
-// noVerdict lists why nothing can be concluded from this trial, though it ran. A tag changes no number and no count, yet
-// what a client measured that was short of CPU are the client's own numbers.
+// spoilt lists the tags by which the numbers of this trial are not the engine's.
+func (t *trial) spoilt() []Tag {
+	return slices.DeleteFunc(slices.Clone(t.tags), func(tag Tag) bool {
+		return tag.Name != loadgen.TagClientLimited && tag.Name != loadgen.TagLoadNotDelivered
+	})
+}
+
+// noVerdict lists why nothing can be concluded from this trial, though it ran.
 func (t *trial) noVerdict() []string {
 	var why []string
-	for _, tag := range t.tags {
-		if tag.Name == loadgen.TagClientLimited || tag.Name == loadgen.TagLoadNotDelivered {
-			why = append(why, fmt.Sprintf("%s in trial %d, step %d: %s", tag.Name, t.index, tag.Step, tag.Why))
-		}
+	for _, tag := range t.spoilt() {
+		why = append(why, fmt.Sprintf("%s in trial %d, step %d: %s", tag.Name, t.index, tag.Step, tag.Why))
 	}
 	if t.status() == InfrastructureFailed {
 		for _, f := range t.failures {

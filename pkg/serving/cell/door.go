@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
 	"github.com/gatehouse-ci/gatehouse/pkg/report"
@@ -106,8 +107,12 @@ func serve(ctx context.Context, s *step.Step) int {
 
 // options takes the inputs together.
 func options(s *step.Step, r *recipe.Recipe) Options {
+	path, err := filepath.Rel(s.Root(), r.Path)
+	if err != nil || !filepath.IsLocal(path) {
+		path = r.Path
+	}
 	return Options{
-		Recipe: r, Cells: s.In.List("cell"), OutDir: s.Path(s.In.String("output-dir")), WorkDir: workDir(s),
+		Recipe: r, RecipePath: path, Cells: s.In.List("cell"), OutDir: s.Path(s.In.String("output-dir")), WorkDir: workDir(s),
 		Environ: s.Environ, Tool: "serve-cell", Now: s.Now, Say: s.Say,
 		Progress: func(label string, total int64) Progress { return s.Progress(label, total) },
 	}

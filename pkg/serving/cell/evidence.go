@@ -17,20 +17,16 @@ func evidence(r *loadgen.Result, export loadgen.Export) Evidence {
 	for _, name := range r.Tags {
 		e.Tags[name] = cmp.Or(r.Reasons[name], "found by the load generator")
 	}
-	var ttft, itl []float64
+	var ttft []float64
 	for i := range r.Requests {
 		req := &r.Requests[i]
 		if !req.OK() || req.FirstEvent == 0 {
 			continue
 		}
 		ttft = append(ttft, float64(req.FirstEvent-req.Sent)/1e6)
-		for k := 1; k < len(req.Events); k++ {
-			itl = append(itl, float64(req.Events[k].T-req.Events[k-1].T)/1e6)
-		}
 	}
-	ttft, itl = stats.Sorted(ttft), stats.Sorted(itl)
+	ttft = stats.Sorted(ttft)
 	e.P50TTFT, e.P90TTFT, e.P99TTFT = stats.Percentile(ttft, 50), stats.Percentile(ttft, 90), stats.Percentile(ttft, 99)
-	e.P99ITL = stats.Percentile(itl, 99)
 	e.FirstWave, e.FirstWaveLate = firstWave(r.Requests, ttft)
 	e.Connect = connectEvidence(r)
 	return e

@@ -24,8 +24,8 @@ const (
 	// Measured: 6193 ms against 1140 and 1143.
 	coldRatio = 1.5
 
-	// steady is how far a metric between tokens may be from its median and still count as untouched. Measured on
-	// excursions: 1.01 (TPOT) and 1.00 (p99 ITL); twelve clean runs spread by 3 to 5 %.
+	// steady is how far TPOT, or the median TTFT in a stall, may be from that of the other steps and still count as
+	// untouched. Measured on excursions: 1.01; twelve clean runs spread by 3 %.
 	steady = 0.25
 
 	// stallMs is the least delay of a stall. Measured: 920 to 930 ms; a retransmitted SYN costs 1000 ms.
@@ -44,8 +44,8 @@ type Evidence struct {
 	// P50TTFT, P90TTFT and P99TTFT are percentiles of the time to the first token.
 	P50TTFT, P90TTFT, P99TTFT float64
 
-	// P50TPOT and P99ITL are what happens between tokens.
-	P50TPOT, P99ITL float64
+	// P50TPOT is what happens between tokens.
+	P50TPOT float64
 
 	// FirstWave is how many requests went out together at the start, FirstWaveLate how many of them saw their first
 	// token late by stallMs or more against the step's quickest; both 0 when requests were not looked at.
@@ -156,9 +156,7 @@ func noisy(steps []Evidence, i int) (Tag, bool) {
 func untouched(steps []Evidence, i int) bool {
 	others := slices.Delete(slices.Clone(steps), i, i+1)
 	tpot := steps[i].P50TPOT / median(others, func(e Evidence) float64 { return e.P50TPOT })
-	itl := steps[i].P99ITL / median(others, func(e Evidence) float64 { return e.P99ITL })
-	near := func(ratio float64) bool { return math.IsNaN(ratio) || (ratio > 1-steady && ratio < 1+steady) }
-	return near(tpot) && (near(itl) || itl < 1)
+	return math.IsNaN(tpot) || (tpot > 1-steady && tpot < 1+steady)
 }
 
 // least50 is the smallest median TTFT of the steps.

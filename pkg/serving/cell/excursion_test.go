@@ -9,21 +9,21 @@ var unknown = math.NaN()
 
 // smoke is a clean step of the smoke cell.
 func smoke(duration float64) Evidence {
-	return Evidence{DurationMs: duration, P50TTFT: 45, P90TTFT: 60, P99TTFT: 194, P50TPOT: 1.91, P99ITL: 34.6}
+	return Evidence{DurationMs: duration, P50TTFT: 45, P90TTFT: 60, P99TTFT: 194, P50TPOT: 1.91}
 }
 
 // cold is the excursion step: the cell's mean of medians was 465.3 ms over one such and two clean steps.
 func cold(duration float64) Evidence {
-	return Evidence{DurationMs: duration, P50TTFT: 1305, P90TTFT: 1310, P99TTFT: 1320, P50TPOT: 1.93, P99ITL: 34.96}
+	return Evidence{DurationMs: duration, P50TTFT: 1305, P90TTFT: 1310, P99TTFT: 1320, P50TPOT: 1.93}
 }
 
 // conc64 is a clean step at concurrency 64, stalled64 one of the stalled population, both by the published ranges.
 func conc64() Evidence {
-	return Evidence{DurationMs: 1610, P50TTFT: 78, P90TTFT: 82, P99TTFT: unknown, P50TPOT: 2.45, P99ITL: 4.6}
+	return Evidence{DurationMs: 1610, P50TTFT: 78, P90TTFT: 82, P99TTFT: unknown, P50TPOT: 2.45}
 }
 
 func stalled64() Evidence {
-	return Evidence{DurationMs: 2545, P50TTFT: 81, P90TTFT: 1008, P99TTFT: unknown, P50TPOT: 2.44, P99ITL: 4.2}
+	return Evidence{DurationMs: 2545, P50TTFT: 81, P90TTFT: 1008, P99TTFT: unknown, P50TPOT: 2.44}
 }
 
 func with(e Evidence, change func(*Evidence)) Evidence {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/engine"
+	"github.com/gatehouse-ci/gatehouse/pkg/serving/loadgen"
 )
 
 // The reasons of failures that this package finds. The reference's names where it has one; those of the engine's life
@@ -45,8 +46,8 @@ type Failure struct {
 	Cause   string `json:"cause,omitempty"`
 	LogTail string `json:"log_tail,omitempty"`
 
-	// Counts are numbers behind the message, such as failed requests by class.
-	Counts map[string]int `json:"counts,omitempty"`
+	// Requests counts the failed requests of the step by class.
+	Requests map[loadgen.Class]int `json:"requests,omitempty"`
 
 	// Gate, Metric, Observed and Bound tell a breach; Observed is nil where the metric is missing.
 	Gate     string   `json:"gate,omitempty"`

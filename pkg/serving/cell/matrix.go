@@ -125,11 +125,8 @@ func failureCounts(trials []*trial) []report.Failure {
 	for _, t := range trials {
 		for _, f := range t.failures {
 			add(f.Reason, 1, f.Error())
-		}
-		for _, s := range t.steps {
-			counts, _ := classes(s.result.Requests)
-			for class, n := range counts {
-				add(class, n, requestsDetail)
+			for class, n := range f.Requests {
+				add(string(class), n, requestsDetail)
 			}
 		}
 	}

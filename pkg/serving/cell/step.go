@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/engine"
@@ -106,7 +107,11 @@ func (t *trial) runStep(ctx context.Context, k int, warmup bool) *benchStep {
 		s.scalars = scalars(s.export)
 	}
 	if err != nil {
-		s.fail(t.broken(ctx, err))
+		f := t.broken(ctx, err)
+		if result != nil {
+			f.addRequests(result.Requests)
+		}
+		s.fail(f)
 		return s
 	}
 	s.finished = true
@@ -136,25 +141,23 @@ func (t *trial) broken(ctx context.Context, err error) *Failure {
 
 // judge audits a step that ran to its end.
 func (t *trial) judge(s *benchStep) {
-	found := audit(t.serve, s.export)
-	counts, examples := classes(s.result.Requests)
+	found := auditLoad(t.serve, s.result.Plan.Prompt, s.export)
 	for _, f := range found {
 		if f.Reason == ReasonShortfall {
-			for class, n := range counts {
-				f.Counts[class] = n
-			}
-			for _, e := range examples {
-				f.Message += "; " + e
-			}
+			f.addRequests(s.result.Requests)
 		}
 	}
 	if len(found) > 0 && t.died() {
 		s.fail(asFailure("", engine.Died(t.engine)))
 	}
-	for _, name := range s.result.Tags {
-		if name == loadgen.TagLoadNotDelivered {
-			found = append(found, &Failure{Reason: ReasonLoad, Message: s.result.Reasons[name]})
-		}
-	}
 	s.fail(found...)
+	if s.warmup {
+		return // what it measured is thrown away, and it has warmed up whatever load it was
+	}
+	if f := auditMetrics(t.serve, s.export); f != nil {
+		s.fail(f)
+	}
+	if slices.Contains(s.result.Tags, loadgen.TagLoadNotDelivered) {
+		s.fail(&Failure{Reason: ReasonLoad, Message: s.result.Reasons[loadgen.TagLoadNotDelivered]})
+	}
 }

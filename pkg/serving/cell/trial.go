@@ -133,14 +133,13 @@ func (t *trial) sendCanary(ctx context.Context) *Failure {
 		f := &Failure{Reason: ReasonCanary, Phase: "canary", Message: "the engine's ports answer, and it streams no token: " + err.Error(),
 			LogTail: t.engine.Tail()}
 		f.Cause, f.Hint = engine.Classify(t.engine.Log())
+		if f.Hint == "" && t.serve.PromptGiven && t.serve.Prompt == recipe.PromptTokenIDs {
+			f.Hint = "if the engine does not take token ids, set workload_config prompt: text"
+		}
 		return f
 	}
 	t.canary = found
-	if found.TokenIDsRefused != "" && t.serve.PromptGiven && t.serve.Prompt == recipe.PromptTokenIDs {
-		return &Failure{Reason: ReasonCanary, Phase: "canary", Message: "the engine refuses prompts of token ids: " + found.TokenIDsRefused,
-			Hint: "set workload_config prompt: text"}
-	}
-	if found.Prompt == loadgen.Text && !t.serve.PromptGiven {
+	if found.TokenIDsRefused != "" {
 		t.warn("the engine refuses prompts of token ids (%s): text is sent, and its length is only about right", found.TokenIDsRefused)
 	}
 	return nil

@@ -20,7 +20,7 @@ const CancelGrace = 4 * time.Second
 // end asks every process of the run to end, kills what is left after grace, and gives an error that names what outlived
 // even that. A cancelled ctx shortens the grace, also in the middle of it.
 func (t tree) end(ctx context.Context, grace time.Duration) error {
-	const look = 50 * time.Millisecond
+	look := 20 * time.Millisecond // and less often as time goes on: a look reads all of /proc
 	asked := map[workroot.Process]bool{}
 	deadline, canceled := time.Now().Add(grace), false
 	for time.Now().Before(deadline) {
@@ -36,8 +36,9 @@ func (t tree) end(ctx context.Context, grace time.Duration) error {
 		}
 		t.ask(members, asked)
 		time.Sleep(look)
+		look = min(look*5/4, 250*time.Millisecond)
 	}
-	for deadline := time.Now().Add(killLimit); ; time.Sleep(look) {
+	for deadline := time.Now().Add(killLimit); ; time.Sleep(20 * time.Millisecond) {
 		members := t.members()
 		if len(members) == 0 {
 			return nil

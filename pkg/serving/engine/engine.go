@@ -54,9 +54,6 @@ type Spec struct {
 	// drain within, 0 for a little less than the grace.
 	Grace, DrainTimeout time.Duration
 
-	// ControlGrace is how long a ready gateway waits for a control port that refuses connections; 0 means 10 s.
-	ControlGrace time.Duration
-
 	// Deadline is when the run must be over; the next start ends what outlives it.
 	Deadline time.Time
 

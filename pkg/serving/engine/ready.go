@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	readyEvery          = 200 * time.Millisecond
-	probeLimit          = 5 * time.Second
-	defaultControlGrace = 10 * time.Second
+	readyEvery = 100 * time.Millisecond
+	probeLimit = 5 * time.Second
 )
 
 // Await waits until the engine's ports answer: the gateway's /readiness, and the control port's /health where there is
@@ -89,10 +88,7 @@ func (w *waiter) round(ctx context.Context) (bool, error) {
 
 // unbound is the failure of a control port that stays closed behind a ready gateway.
 func (w *waiter) unbound(at Endpoint) error {
-	grace := w.spec.ControlGrace
-	if grace == 0 {
-		grace = defaultControlGrace
-	}
+	grace := controlGrace(w.spec.ReadyTimeout)
 	if w.controlSeen || time.Since(w.gatewayAt) < grace {
 		return nil
 	}
@@ -101,6 +97,11 @@ func (w *waiter) unbound(at Endpoint) error {
 		f.Hint = "the engine goes on without its control server when it cannot bind the port: leave control_port at auto, or free it"
 	}
 	return f
+}
+
+// controlGrace is how long a ready gateway waits for a control port that refuses connections.
+func controlGrace(ready time.Duration) time.Duration {
+	return min(max(ready/10, time.Second), 30*time.Second)
 }
 
 // probe asks for url and is content with 200.
