@@ -170,7 +170,7 @@ func (r *run) layOut() error {
 	r.matrix.Fingerprint = r.host.fingerprint()
 	resolved, err := r.Recipe.Resolved()
 	if err != nil {
-		r.Say("writing the resolved recipe: %v", err) // FIXME
+		return fmt.Errorf("writing the resolved recipe: %w", err)
 	}
 	if err := writeFile(filepath.Join(dir, "recipe.resolved.yaml"), resolved); err != nil {
 		return err
