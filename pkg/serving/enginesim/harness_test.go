@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -205,4 +206,19 @@ func eventually(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("it never came about that %s", what)
 		}
 	}
+}
+
+// readAll reads a connection to its end.
+func readAll(t *testing.T, c net.Conn) []byte {
+	t.Helper()
+	b, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func median(d []time.Duration) time.Duration {
+	d = slices.Sorted(slices.Values(d))
+	return d[len(d)/2]
 }

@@ -160,6 +160,9 @@ func (st *stream) finish(end string) int64 {
 		st.server.queue.drop(st)
 	}
 	st.leave(monotonic())
+	if end == EndWriteFail && st.server.stopping.Load() {
+		end = EndShutdown
+	}
 	st.record.End = end
 	st.server.log.put(st.record)
 	if !st.script.keepAlive || end != EndOK && end != EndRefused && st.script.ending != endCutShort {
