@@ -49,9 +49,12 @@ func checkFile[C any](c *checker, f *file[C], h head) {
 	c.confound(f.Confound)
 }
 
+// mapping returns a mapping as it was written, an empty one for anything else.
 func mapping(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
+	if m, ok := v.(map[string]any); ok {
+		return m
+	}
+	return map[string]any{}
 }
 
 func (c *checker) count(field string, n whole) int {
@@ -181,12 +184,5 @@ func (c *checker) environment(at string, cell *Cell) {
 			c.warn(field, "replaces the %s of mitigation %s", cell.Env[k], from[k])
 		}
 		cell.Env[k] = v
-	}
-}
-
-// other finishes a recipe of another workload, whose workload_config is its own matter.
-func (c *checker) other(*file[free]) {
-	if c.recipe.WorkloadConfig == nil {
-		c.recipe.WorkloadConfig = map[string]any{}
 	}
 }

@@ -22,9 +22,6 @@ func (c *checker) serving(f *file[config]) {
 	if f.StopAfter != nil {
 		c.refuse("stop_after", ruleRefused, "remove it, and set trials", "stop_after is refused: every cell runs all of its trials, so that nights compare")
 	}
-	if c.recipe.WorkloadConfig == nil {
-		c.recipe.WorkloadConfig = map[string]any{}
-	}
 	for i := range c.recipe.Cells {
 		s := scope{
 			checker: c, config: merge(f.WorkloadConfig, f.Cells[i].WorkloadConfig),

@@ -54,9 +54,9 @@ func load(doc *strict.Document, h head) (*Recipe, error) {
 		return nil, strict.Problems{p}
 	}
 	if h.Workload == Serving {
-		return read(doc, h, func(c *checker, f *file[config]) { c.serving(f) })
+		return read(doc, h, (*checker).serving)
 	}
-	return read(doc, h, func(c *checker, f *file[free]) { c.other(f) })
+	return read(doc, h, func(*checker, *file[free]) {})
 }
 
 func read[C any](doc *strict.Document, h head, finish func(c *checker, f *file[C])) (*Recipe, error) {

@@ -197,3 +197,13 @@ func TestOwnRecipesLoad(t *testing.T) {
 		}
 	}
 }
+
+func TestProblemOfARecipe(t *testing.T) {
+	r := load(t, "serve-bench-smoke.yaml")
+	if got, want := r.Problem("cells[1].name", "is %s", "odd").Error(), "testdata/serve-bench-smoke.yaml:28:11: cells[1].name: is odd"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, err := recipe.Load("testdata/none.yaml"); len(lines(t, err)) != 1 {
+		t.Errorf("got %v, want one problem", err)
+	}
+}

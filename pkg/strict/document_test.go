@@ -1,12 +1,14 @@
 package strict_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -92,6 +94,54 @@ func TestUnmarshaler(t *testing.T) {
 	}
 	if into.Ports[0] != -1 || into.Ports[1] != 8080 || into.Own != nil {
 		t.Errorf("got %v, want -1, 8080 and no own port", into)
+	}
+}
+
+func TestOtherTargets(t *testing.T) {
+	type common struct {
+		Path string `json:"path"`
+	}
+	var got struct {
+		common
+		At     time.Time   `json:"at"`
+		Number json.Number `json:"number"`
+		Hidden string      `json:"-"`
+		Plain  string
+	}
+	_, err := strict.YAML("f", []byte("path: p\nat: 2031-03-04T05:06:07Z\nnumber: 1.50\nPlain: x\n"), &got)
+	if err != nil || got.Path != "p" || got.At.Unix() != 1930367167 || got.Number != "1.50" || got.Plain != "x" {
+		t.Errorf("got %+v, %v, want each field read", got, err)
+	}
+	_, err = strict.YAML("f", []byte("at: soon\nnumber: 017\nHidden: x\n"), &got)
+	want := []string{
+		`f:1:5: at: parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006" [type]`,
+		"f:2:9: number: must be a number, not 017 [number] (write 17, or 15 if octal was meant)",
+		"f:3:1: Hidden: unknown key [unknown-key]",
+	}
+	if diff := cmp.Diff(want, lines(err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestProblemError(t *testing.T) {
+	for _, tt := range []struct {
+		problem strict.Problem
+		want    string
+	}{
+		{strict.Problem{Path: "f", Line: 2, Col: 3, Field: "a.b", Message: "bad", Rule: "r"}, "f:2:3: a.b: bad [r]"},
+		{strict.Problem{Path: "f", Message: "bad", Hint: "do"}, "f: bad"},
+		{strict.Problem{Field: "--flag", Message: "bad"}, "--flag: bad"},
+	} {
+		if got := tt.problem.Error(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+	both := strict.Problems{{Path: "g", Message: "y"}, {Path: "f", Line: 9, Message: "x"}, {Path: "g", Message: "y"}}
+	if got, want := both.Sort().Error(), "f:9: x\ng: y"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := (strict.Problems{}).Err(); err != nil {
+		t.Errorf("got %v, want no error of no problem", err)
 	}
 }
 

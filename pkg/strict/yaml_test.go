@@ -107,6 +107,10 @@ func TestYAMLRefuses(t *testing.T) {
 			`f:1:31: bounds["017"]: key 017 is not text [key] (put it in quotes)`,
 			`f:1:39: bounds[""]: a key must be text, not a list or a mapping [key]`,
 		}},
+		{"anchored and tagged keys", "bounds: {&k a: 1, !!str b: 2}\n", []string{
+			"f:1:10: bounds.a: anchors and aliases are refused [alias] (write the key itself)",
+			"f:1:19: bounds.b: tag !!str is refused [tag] (remove the tag; quotes make a text)",
+		}},
 		{"second document", "name: a\n---\nname: b\n", []string{"f:2:1: a second document starts here [trailing-data] (keep one document and drop the --- line)"}},
 		{"broken second document", "name: a\n...\nname: {\n", []string{"f:4:1: did not find expected node content while parsing a flow node [syntax]"}},
 		{"tab indentation", "list:\n\t- a\n", []string{"f:2:1: found character that cannot start any token while scanning for the next token [syntax] (indent with spaces; YAML forbids tabs there)"}},
