@@ -16,6 +16,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -38,7 +40,9 @@ type Proc struct {
 	// Getenv answers for one environment variable, "" when it is unset.
 	Getenv func(string) string
 
-	// Environ is the environment for child processes, as NAME=VALUE.
+	// Environ is the environment for child processes, as NAME=VALUE. The step's own
+	// INPUT_* variables are not in it: a child that is itself a door would take them
+	// for its inputs.
 	Environ []string
 
 	Stdin  io.Reader
@@ -74,11 +78,15 @@ func Main(run func(context.Context, Proc) int) int {
 	return run(ctx, Proc{
 		Args:    os.Args[1:],
 		Getenv:  os.Getenv,
-		Environ: os.Environ(),
+		Environ: childEnviron(os.Environ()),
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Dir:     dir,
 		Now:     time.Now,
 	})
+}
+
+func childEnviron(environ []string) []string {
+	return slices.DeleteFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, "INPUT_") })
 }

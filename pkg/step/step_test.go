@@ -235,3 +235,10 @@ func TestPathsResolve(t *testing.T) {
 		return OK
 	})
 }
+
+func TestChildrenDoNotInheritInputs(t *testing.T) {
+	got := childEnviron([]string{"A=1", "INPUT_WORK_DIR=/x", "INPUT_WITH-DASH=y", "B=INPUT_C=2"})
+	if d := cmp.Diff([]string{"A=1", "B=INPUT_C=2"}, got); d != "" {
+		t.Errorf("environment (-want +got):\n%s", d)
+	}
+}
