@@ -18,6 +18,8 @@ type conn struct {
 	// dialled is how long it took to stand, stood when.
 	dialled time.Duration
 	stood   int64
+	// idle is when it last became free.
+	idle int64
 	// begin are the kernel's counters when it stood.
 	begin tcpInfo
 }
@@ -58,6 +60,7 @@ func (d *dialer) dial(ctx context.Context) (*conn, error) {
 		c.kernel = newKernelReader(c.tcp, d.wall)
 	}
 	c.stood = Now()
+	c.idle = c.stood
 	c.dialled = time.Duration(c.stood - start)
 	c.begin = readTCPInfo(c.tcp)
 	return c, nil
@@ -70,6 +73,16 @@ func (c *conn) read(b []byte) (n int, at int64, err error) {
 	}
 	n, err = c.Conn.Read(b)
 	return n, Now(), err
+}
+
+// expiry is the shortest time after which a server is taken to close an idle connection.
+const expiry = time.Second
+
+// mayHaveExpired tells whether a connection that ended without a byte of the answer may have been closed for idleness
+// while the request was under way, the one case in which sending again is right. A connection used without a pause
+// was closed on purpose or by a crash, and that is the engine's failure. Where stale cannot be asked any pause will do.
+func (c *conn) mayHaveExpired(sent int64) bool {
+	return c.kernel == nil || time.Duration(sent-c.idle) >= expiry
 }
 
 // clock says where read's times come from.

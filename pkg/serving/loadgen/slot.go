@@ -118,12 +118,13 @@ func (s *slot) perform(ctx context.Context, o *order, r *Request, tolerate []Cla
 		if r.Done != 0 {
 			r.End = r.Done
 		}
+		again := reused && r.FirstByte == 0 && err != nil && cause == "" && s.conn.mayHaveExpired(r.Sent)
 		if err != nil || !s.stream.reusable() {
 			s.drop()
+		} else {
+			s.conn.idle = r.End
 		}
-		if reused && r.FirstByte == 0 && err != nil && cause == "" {
-			// The engine closed the idle connection while the request was under way: the one case in which
-			// sending again is right.
+		if again {
 			reused, r.Retried = false, true
 			continue
 		}
