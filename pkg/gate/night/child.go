@@ -15,13 +15,20 @@ import (
 // each run of an entry, so that also what left the process group is found.
 const Marker = "GATEHOUSE_ENTRY"
 
-// How long processes are given between being asked to end and being ended.
+// patience is how long processes are given between being asked to end and being ended.
+type patience struct {
+	limit  time.Duration // after the entry's time limit
+	cancel time.Duration // when the job is cancelled
+	stray  time.Duration // what a command that has ended by itself left behind
+}
+
+// usual is the reference's grace after a time limit, and what fits in the 7.5 s that a cancelled job
+// leaves its steps.
+var usual = patience{limit: 30 * time.Second, cancel: 5 * time.Second, stray: 2 * time.Second}
+
 const (
-	limitGrace  = 30 * time.Second // after the entry's time limit, as the reference
-	cancelGrace = 5 * time.Second  // when the job is cancelled: it leaves 7.5 s in all
-	strayGrace  = 2 * time.Second  // what a command that has ended left behind
-	killWait    = time.Second      // for killed processes to disappear
-	look        = 50 * time.Millisecond
+	killWait = time.Second // for killed processes to disappear
+	look     = 50 * time.Millisecond
 )
 
 // child is one run of an entry's command and of all that it starts.
@@ -32,6 +39,7 @@ type child struct {
 	out   io.Writer
 	limit time.Duration
 	token string
+	grace patience
 }
 
 // ending says how a command ended.
@@ -103,14 +111,14 @@ func (c child) wait(ctx context.Context, cmd *exec.Cmd) ending {
 	case err := <-done:
 		e.status(err, cmd)
 		e.strays = len(t.members())
-		e.outlived = t.end(strayGrace, ctx)
+		e.outlived = t.end(ctx, c.grace.stray, c.grace.cancel)
 		return e
 	case <-limit.C:
 		e.timedOut = true
-		e.outlived = t.end(limitGrace, ctx)
+		e.outlived = t.end(ctx, c.grace.limit, c.grace.cancel)
 	case <-ctx.Done():
 		e.cancelled = true
-		e.outlived = t.end(cancelGrace, ctx)
+		e.outlived = t.end(ctx, c.grace.cancel, c.grace.cancel)
 	}
 	select {
 	case err := <-done:
@@ -136,7 +144,7 @@ func (e *ending) status(err error, cmd *exec.Cmd) {
 // end asks every member to end, kills what is left after the grace, and returns how many outlived that.
 // The leader's session is asked first: a command that tears down by itself does it in better order. A
 // cancelled ctx shortens the grace.
-func (t *tree) end(grace time.Duration, ctx context.Context) int {
+func (t *tree) end(ctx context.Context, grace, cancelGrace time.Duration) int {
 	asked := map[process]bool{}
 	deadline := time.Now().Add(grace)
 	cancelled := ctx.Done()

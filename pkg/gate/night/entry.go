@@ -110,7 +110,7 @@ func (n *night) attempt(ctx context.Context, e *matrix.Entry, r *recipe.Recipe, 
 
 	n.Say("%s: running %s", e.Name, strings.Join(argv, " "))
 	a := attempt{ending: child{
-		argv: argv, dir: n.Root(), env: n.ChildEnviron(), out: io.MultiWriter(lines, forgiving{log}), limit: e.Timeout, token: rand.Text(),
+		argv: argv, dir: n.Root(), env: n.ChildEnviron(), out: io.MultiWriter(lines, forgiving{log}), limit: e.Timeout, token: rand.Text(), grace: usual,
 	}.run(ctx)}
 	if a.strays > 0 {
 		n.Say("%s: %d processes were left behind and have been ended", e.Name, a.strays)

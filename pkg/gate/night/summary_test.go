@@ -1,0 +1,105 @@
+package night
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
+	"github.com/gatehouse-ci/gatehouse/pkg/step"
+)
+
+func TestSummary(t *testing.T) {
+	r := newRig(t)
+	r.write("config/ci/nightly_eval_matrix.yaml", "entries: [{name: fine, recipe: f.yaml}, {name: slow, recipe: s.yaml}, {name: open, recipe: o.yaml}]\n")
+	r.write("config/ci/regression_baselines.yaml", "baselines: {fine::c: {metrics: {median_tpot_ms: {value: 2.3922}}}, slow::c: {metrics: {median_tpot_ms: {value: 2.3922}}}, open::c: {passed: true}}\n")
+	for name, v := range map[string]float64{"f.yaml": 1.9138, "s.yaml": 2.6793, "o.yaml": 9} {
+		r.recipe(name, "c")
+		r.leaves(name, 0, cell("c", map[string]any{"median_tpot_ms": v}))
+	}
+	jobSummary := filepath.Join(r.root, "job-summary")
+	r.write("job-summary", "")
+	r.env["GITHUB_STEP_SUMMARY"] = jobSummary
+	r.env["GITHUB_ACTIONS"] = "true"
+	r.write("out.txt", "")
+	r.env["GITHUB_OUTPUT"] = filepath.Join(r.root, "out.txt")
+	o := r.run("--gpus", "1", "--summary", "out/summary.md")
+	if o.status != 1 {
+		t.Errorf("got exit %d, want 1", o.status)
+	}
+	const words = "slow::c: median_tpot_ms 2.6793 ms is 12.0 % over its ceiling of 2.3922 ms"
+	if !strings.Contains(o.stderr, words) {
+		t.Errorf("people are not told %q:\n%s", words, o.stderr)
+	}
+	if !strings.Contains(o.stderr, "::error title=nightly-eval::"+strings.Replace(words, "%", "%25", 1)) {
+		t.Errorf("no annotation:\n%s", o.stderr)
+	}
+	text, err := os.ReadFile(filepath.Join(r.root, "out", "summary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, _ := os.ReadFile(jobSummary)
+	if string(job) != string(text) {
+		t.Errorf("the job's summary differs from the copy:\n%s", job)
+	}
+	want := []string{
+		"## Nightly evaluation: fail", "1 fail, 2 pass", "| verdict | cell | what |",
+		"| fail | slow::c | median_tpot_ms 2.6793 ms is 12.0 % over its ceiling of 2.3922 ms |",
+		"| pass | fine::c | median_tpot_ms 1.914 ms (max 2.3922) |",
+		"| pass (recording) | open::c | no bound is held |",
+		"### slow::c: fail", "- confirming run: fail",
+	}
+	rest := string(text)
+	for _, part := range want {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			t.Fatalf("%q is missing, or not in its place:\n%s", part, text)
+		}
+		rest = rest[i+len(part):]
+	}
+	outputs, _ := os.ReadFile(r.env["GITHUB_OUTPUT"])
+	if !strings.Contains(string(outputs), "fail") || !strings.Contains(string(outputs), "nightly-results.json") {
+		t.Errorf("got outputs %q", outputs)
+	}
+}
+
+func TestHostileNames(t *testing.T) {
+	name := "x|y<img src=q>`[a](b)\n::error::no @all"
+	row := Row{Entry: "e", Cell: &name, Verdict: baseline.Fail, Reasons: []string{"a|b\n\n# head <script>"}, Error: &name}
+	text := markdown(&Results{Entries: []Row{row}}, "fail")
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "| fail") && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 4 {
+			t.Errorf("the row fell apart: %q", line)
+		}
+		if strings.HasPrefix(line, "::") || strings.HasPrefix(line, "# ") {
+			t.Errorf("a name made a line of its own: %q", line)
+		}
+	}
+	for _, bad := range []string{"<img", "<script", "[a](b)", "@all"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("%q got through", bad)
+		}
+	}
+	if lines := strings.Count(textTable([]Row{row}), "\n"); lines != 2 {
+		t.Errorf("got %d lines of table, want 2", lines)
+	}
+}
+
+func TestSummaryOfManyRows(t *testing.T) {
+	rows := make([]Row, 12000)
+	for i := range rows {
+		name := fmt.Sprintf("cell-%d-%s", i, strings.Repeat("ü", 60))
+		rows[i] = Row{Entry: "e", Cell: &name, Verdict: baseline.Pass, Gated: []string{}}
+	}
+	rows[11999].Verdict, rows[11999].Reasons = baseline.Fail, []string{"the one that matters"}
+	text := markdown(&Results{Entries: rows}, "fail")
+	if !strings.Contains(text[:2000], "the one that matters") {
+		t.Error("the failure is not among the first rows")
+	}
+	cut := step.FitSummary(text, summaryLimit)
+	if len(text) <= summaryLimit || len(cut) > summaryLimit || !strings.Contains(cut, " rows omitted, see the results file") {
+		t.Errorf("got %d of %d bytes ending in %q, want it cut below %d with a count", len(cut), len(text), cut[len(cut)-60:], summaryLimit)
+	}
+}
