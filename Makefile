@@ -10,7 +10,6 @@ export CGO_ENABLED := 0
 BIN := out/bin
 GO_BUILD := go build -trimpath -ldflags "-s -w -buildid="
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 FUZZTIME ?= 10m
 
 .PHONY: help build nightly test test-needs lint generate bench bench-loadgen soak-fuzz clean
@@ -32,7 +31,7 @@ test-needs: # what the tests need beside Go: a C compiler for the race detector
 test: test-needs lint ## runs every test with the race detector
 	CGO_ENABLED=1 go test -race -shuffle=on -count=1 -timeout 20m ./...
 
-lint: ## gofmt, vet, staticcheck, actionlint
+lint: ## gofmt, vet for Linux and darwin, staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt: run gofmt -w on these'; exit 1; }
 	go vet ./...
 	GOOS=darwin GOARCH=arm64 go vet ./...

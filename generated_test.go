@@ -28,14 +28,12 @@ type door struct {
 	Outputs []struct{ Name, Help string }
 }
 
-// doors builds every binary of cmd/ and asks it for its tables.
+// doors asks every binary of cmd/ for its tables.
 func doors(t *testing.T) []door {
 	t.Helper()
-	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/...")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the doors: %v\n%s", err, out)
+	dir, err := binaries()
+	if err != nil {
+		t.Fatal(err)
 	}
 	names, err := filepath.Glob("cmd/*")
 	if err != nil || len(names) == 0 {

@@ -143,6 +143,9 @@ func (c *Cell) Passed() bool {
 	return c.Error == nil && count(c.FailedCount) == 0 && count(c.ErrorCount) == 0 && count(c.PassedCount) > 0
 }
 
+// Failed reports whether a trial failed by the workload's own verdict, which is more than that it broke.
+func (c *Cell) Failed() bool { return count(c.FailedCount) > 0 }
+
 // StepTime returns mean_step_time_ms, and nil where nothing was measured, however that was spelt.
 func (c *Cell) StepTime() *float64 {
 	missing := c.StepTimeSource != nil && *c.StepTimeSource == SourceMissing

@@ -68,6 +68,8 @@ type MetricDelta struct {
 func Judge(cell *report.Cell, spec *Spec, stack report.Fingerprint) Judgement {
 	passed := cell.Passed()
 	switch {
+	case len(cell.NoVerdict) > 0 && !cell.Failed():
+		return verdict(NoVerdict, cell.NoVerdict...)
 	case spec == nil && !passed:
 		return verdict(Fail, orElse(cell.Error, "cell failed or did not run"))
 	case spec != nil && spec.Passed && !passed:
@@ -76,8 +78,6 @@ func Judge(cell *report.Cell, spec *Spec, stack report.Fingerprint) Judgement {
 		return verdict(Fail, "stale expected failure: the cell passed although its baseline says passed: false")
 	case spec != nil && !spec.Passed:
 		return expectedFailure(cell)
-	case len(cell.NoVerdict) > 0:
-		return verdict(NoVerdict, cell.NoVerdict...)
 	case spec == nil:
 		return verdict(Record, "no baseline (record-only)")
 	}
@@ -92,7 +92,7 @@ func Judge(cell *report.Cell, spec *Spec, stack report.Fingerprint) Judgement {
 // expectedFailure tells the failure that was expected from one that merely happened: a trial that
 // broke on infrastructure never showed whether the workload still fails.
 func expectedFailure(cell *report.Cell) Judgement {
-	if cell.FailedCount != nil && *cell.FailedCount > 0 {
+	if cell.Failed() {
 		return Judgement{Verdict: Pass}
 	}
 	return verdict(NoVerdict, "the cell is expected to fail, but no trial failed by its own verdict: "+orElse(cell.Error, "infrastructure error"))

@@ -137,7 +137,11 @@ func TestNoVerdictOfTheCell(t *testing.T) {
 			t.Errorf("%s: got %s %q, want the cell's own no_verdict", name, got.Verdict, got.Reasons)
 		}
 	}
-	cell.PassedCount = new(0)
+	cell.PassedCount, cell.ErrorCount = new(0), new(1)
+	if got := baseline.Judge(cell, nil, nil); got.Verdict != baseline.NoVerdict {
+		t.Errorf("got %s for a cell that broke and says no_verdict, want no_verdict", got.Verdict)
+	}
+	cell.FailedCount = new(1)
 	if got := baseline.Judge(cell, nil, nil); got.Verdict != baseline.Fail {
 		t.Errorf("got %s for a failed cell, want fail", got.Verdict)
 	}
