@@ -102,8 +102,11 @@ func (t *trial) spoilt() []Tag {
 // noVerdict lists why nothing can be concluded from this trial, though it ran.
 func (t *trial) noVerdict() []string {
 	var why []string
-	for _, tag := range t.spoilt() {
-		why = append(why, fmt.Sprintf("%s in trial %d, step %d: %s", tag.Name, t.index, tag.Step, tag.Why))
+	for _, name := range []string{loadgen.TagClientLimited, loadgen.TagLoadNotDelivered} {
+		tags := slices.DeleteFunc(t.spoilt(), func(tag Tag) bool { return tag.Name != name })
+		if len(tags) > 0 {
+			why = append(why, fmt.Sprintf("%s in %d of %d steps of trial %d: %s", name, len(tags), len(t.steps), t.index, tags[0].Why))
+		}
 	}
 	if t.status() == InfrastructureFailed {
 		for _, f := range t.failures {

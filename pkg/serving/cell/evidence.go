@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/loadgen"
@@ -57,34 +56,37 @@ func firstWave(requests []loadgen.Request, ttft []float64) (wave, late int) {
 	return wave, late
 }
 
-// connectCounters are the kernel's counts of what delays a connection, by their names in /proc/net/netstat and snmp.
-var connectCounters = []string{"TCPSynRetrans", "TCPTimeouts", "ListenOverflows", "ListenDrops"}
+// listenCounters count what a listening socket turned away, host-wide; our own connections' counts come from the load
+// generator.
+var listenCounters = []string{"TcpExt.ListenOverflows", "TcpExt.ListenDrops"}
 
-// connectEvidence says what the kernel and the requests' own phases tell about slow connections; empty for nothing. The
-// kernel's counters are of the whole network namespace, so they only ever explain a delay that was measured.
+// connectEvidence says what the kernel and the requests' own phases tell about slow connections; empty for nothing. It
+// only ever explains a delay that was measured: a retransmission alone is no stall.
 func connectEvidence(r *loadgen.Result) string {
 	var found []string
-	if n := r.Audit.Connect.SYNRetransmits; n > 0 {
-		found = append(found, fmt.Sprintf("%d SYN retransmissions of our connections", n))
-	}
-	slow := 0
-	for i := range r.Requests {
-		if req := &r.Requests[i]; req.Redialled && float64(req.Connected-req.Dispatch)/1e6 >= stallMs {
-			slow++
+	say := func(n int64, format string) {
+		if n > 0 {
+			found = append(found, fmt.Sprintf(format, n))
 		}
 	}
-	if slow > 0 {
-		found = append(found, fmt.Sprintf("%d requests waited %.0f ms or more for their connection", slow, stallMs))
+	say(int64(r.Audit.Connect.SYNRetransmits), "%d SYN retransmissions")
+	say(int64(r.Audit.Network.Retransmits), "%d segments retransmitted")
+	say(int64(waited(r.Requests)), "%d requests waited for their connection")
+	for _, name := range listenCounters {
+		say(r.Audit.Network.Host[name], name+" grew by %d")
 	}
-	for name, delta := range r.Audit.Network.Host {
-		for _, want := range connectCounters {
-			if delta > 0 && (name == want || strings.HasSuffix(name, "."+want) || strings.HasSuffix(name, ":"+want)) {
-				found = append(found, fmt.Sprintf("%s grew by %d", name, delta))
-			}
-		}
-	}
-	slices.Sort(found)
 	return strings.Join(found, ", ")
+}
+
+// waited counts the requests that had to dial again and were late by it.
+func waited(requests []loadgen.Request) int {
+	n := 0
+	for i := range requests {
+		if req := &requests[i]; req.Redialled && float64(req.Connected-req.Dispatch)/1e6 >= stallMs {
+			n++
+		}
+	}
+	return n
 }
 
 func number(export loadgen.Export, key string) float64 {

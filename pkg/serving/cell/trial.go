@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -61,6 +62,7 @@ func (t *trial) measure(ctx context.Context) {
 	defer cancel()
 	defer func() {
 		t.takeDown(ctx)
+		t.tidy()
 		t.elapsedSec = time.Since(t.started).Seconds()
 		t.conclude()
 	}()
@@ -155,6 +157,15 @@ func (t *trial) takeDown(ctx context.Context) {
 		t.fail(asFailure("teardown", err))
 	}
 	t.engineSec = time.Since(t.started).Seconds()
+}
+
+// tidy removes the engine's log where the recipe wants nothing kept; failures hold its end.
+func (t *trial) tidy() {
+	if !t.serve.KeepWorkDir && t.facts.Log != "" {
+		_ = os.Remove(t.facts.Log)
+		_ = os.Remove(t.facts.Log + ".head")
+		t.facts.Log = ""
+	}
 }
 
 // interrupted replaces a failure that only shows that the trial's time was over or that the run was cancelled.
