@@ -78,11 +78,13 @@ func (c *conn) read(b []byte) (n int, at int64, err error) {
 // expiry is the shortest time after which a server is taken to close an idle connection.
 const expiry = time.Second
 
-// mayHaveExpired tells whether a connection that ended without a byte of the answer may have been closed for idleness
-// while the request was under way, the one case in which sending again is right. A connection used without a pause
-// was closed on purpose or by a crash, and that is the engine's failure. Where stale cannot be asked any pause will do.
-func (c *conn) mayHaveExpired(sent int64) bool {
-	return c.kernel == nil || time.Duration(sent-c.idle) >= expiry
+// mayHaveExpired tells whether a connection that ended with err, before a byte of the answer, was closed for idleness
+// or after its last answer while the request was under way: the one case in which sending again is right. A reset says
+// that nobody read the request. An orderly close of a connection that had no pause is a crash or done on purpose, and
+// that is the engine's failure; where stale cannot be asked any pause will do.
+func (c *conn) mayHaveExpired(sent int64, err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		c.kernel == nil || time.Duration(sent-c.idle) >= expiry
 }
 
 // clock says where read's times come from.

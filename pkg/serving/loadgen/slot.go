@@ -118,7 +118,7 @@ func (s *slot) perform(ctx context.Context, o *order, r *Request, tolerate []Cla
 		if r.Done != 0 {
 			r.End = r.Done
 		}
-		again := reused && r.FirstByte == 0 && err != nil && cause == "" && s.conn.mayHaveExpired(r.Sent)
+		again := reused && r.FirstByte == 0 && err != nil && cause == "" && s.conn.mayHaveExpired(r.Sent, err)
 		if err != nil || !s.stream.reusable() {
 			s.drop()
 		} else {
