@@ -3,9 +3,7 @@ package step
 import (
 	"encoding/json"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // Job is what a step knows of the workflow run it belongs to; all zero outside a job.
@@ -43,20 +41,4 @@ func (s *Step) Job() Job {
 		j.UpstreamEvent = payload.Run.Event
 	}
 	return j
-}
-
-// commandFiles are the variables that name a job's command files. They are this step's to write.
-var commandFiles = []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE"}
-
-// ChildEnviron is the environment for a child process: this process's without its own inputs, which
-// another door would read as its own, and without the job's command files; with add over it.
-func (s *Step) ChildEnviron(add ...string) []string {
-	var env []string
-	for _, entry := range s.Environ {
-		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "INPUT_") && !slices.Contains(commandFiles, name) {
-			env = append(env, entry)
-		}
-	}
-	return append(env, add...)
 }

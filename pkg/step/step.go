@@ -42,7 +42,7 @@ type Proc struct {
 
 	// Environ is the environment for child processes, as NAME=VALUE. The step's own
 	// INPUT_* variables are not in it: a child that is itself a door would take them
-	// for its inputs.
+	// for its inputs. Nor are the job's command files, which are this step's to write.
 	Environ []string
 
 	Stdin  io.Reader
@@ -87,6 +87,12 @@ func Main(run func(context.Context, Proc) int) int {
 	})
 }
 
+// commandFiles name the files by which a step speaks to its job.
+var commandFiles = []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE"}
+
 func childEnviron(environ []string) []string {
-	return slices.DeleteFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, "INPUT_") })
+	return slices.DeleteFunc(environ, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "INPUT_") || slices.Contains(commandFiles, name)
+	})
 }

@@ -237,8 +237,8 @@ func TestPathsResolve(t *testing.T) {
 }
 
 func TestChildrenDoNotInheritInputs(t *testing.T) {
-	got := childEnviron([]string{"A=1", "INPUT_WORK_DIR=/x", "INPUT_WITH-DASH=y", "B=INPUT_C=2"})
-	if d := cmp.Diff([]string{"A=1", "B=INPUT_C=2"}, got); d != "" {
+	got := childEnviron([]string{"A=1", "INPUT_WORK_DIR=/x", "INPUT_WITH-DASH=y", "B=INPUT_C=2", "GITHUB_STEP_SUMMARY=/s", "GITHUB_OUTPUT=/o", "GITHUB_RUN_ID=1"})
+	if d := cmp.Diff([]string{"A=1", "B=INPUT_C=2", "GITHUB_RUN_ID=1"}, got); d != "" {
 		t.Errorf("environment (-want +got):\n%s", d)
 	}
 }

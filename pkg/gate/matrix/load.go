@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
+	"github.com/gatehouse-ci/gatehouse/pkg/step"
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
 
@@ -157,7 +158,8 @@ func (r *reading) pending(e *Entry, list string, i int) {
 		return // told already
 	}
 	if _, err := recipe.Load(filepath.Join(r.root, e.Recipe)); err != nil {
-		r.refuse(strict.Field(list, i, "recipe"), "mend the recipe, or remove the entry", "%v", err)
+		r.refuse(strict.Field(list, i, "recipe"), "mend the recipe, or remove the entry", "recipe %q is malformed", e.Recipe)
+		r.problems = append(r.problems, step.Problems(err)...)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -74,7 +75,7 @@ func (c child) run(ctx context.Context) ending {
 	if err != nil {
 		return ending{err: err}
 	}
-	cmd := &exec.Cmd{Path: c.argv[0], Args: c.argv, Dir: c.dir, Env: append(c.env, Marker+"="+c.token), Stdout: write, Stderr: write}
+	cmd := &exec.Cmd{Path: c.argv[0], Args: c.argv, Dir: c.dir, Env: append(slices.Clone(c.env), Marker+"="+c.token), Stdout: write, Stderr: write}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		read.Close()

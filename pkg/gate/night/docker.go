@@ -37,7 +37,7 @@ func (n *night) askDaemon(ctx context.Context) string {
 	defer cancel()
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, bin, "info", "--format", "{{.ServerVersion}}")
-	cmd.Env = n.ChildEnviron()
+	cmd.Env = n.Environ
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()

@@ -95,6 +95,7 @@ func run(ctx context.Context, s *step.Step) int {
 		return s.Finish(step.CouldNotRun, nil, strict.Problem{Message: err.Error(), Hint: "the results must be writable before anything is run; see --out"})
 	}
 	if err := n.run(ctx); err != nil {
+		n.Text(textTable(n.results.Entries)) // what was measured is at least in the log
 		return s.Finish(step.CouldNotRun, nil, strict.Problem{Message: err.Error(), Hint: "free some space, or write to another place with --out"})
 	}
 	return n.finish()

@@ -27,9 +27,6 @@ func (n *night) entry(ctx context.Context, e *matrix.Entry) (rows []Row) {
 			rows = []Row{n.row(e, baseline.Fail, errInternal, fmt.Sprintf("internal error: %v", r))}
 		}
 	}()
-	if ctx.Err() != nil {
-		return []Row{n.row(e, baseline.NoVerdict, errCancelled, "not run: the night was cancelled")}
-	}
 	r, err := recipe.Load(n.Path(e.Recipe))
 	if err != nil {
 		row := n.row(e, baseline.Fail, errBadRecipe)
@@ -37,6 +34,9 @@ func (n *night) entry(ctx context.Context, e *matrix.Entry) (rows []Row) {
 			row.Reasons = append(row.Reasons, p.Error())
 		}
 		return []Row{row}
+	}
+	if r.Workload == recipe.Serving && e.Nproc > 0 {
+		return []Row{n.row(e, baseline.Fail, errBadRecipe, "nproc is for commands under torchrun, and serve-cell starts a serving recipe's engine itself: say min_gpus instead")}
 	}
 	if reason := n.cannotRun(ctx, e, r); reason != "" {
 		return []Row{n.row(e, baseline.Skip, "", reason)}
@@ -93,6 +93,9 @@ func (n *night) attempt(ctx context.Context, e *matrix.Entry, r *recipe.Recipe, 
 		a.failed = &failure{v, word, fmt.Sprintf(format, args...)}
 		return a
 	}
+	if ctx.Err() != nil {
+		return fail(attempt{}, baseline.NoVerdict, errCancelled, "not run: the night was cancelled")
+	}
 	argv, err := n.argv(e, r, dir)
 	if err != nil {
 		return fail(attempt{}, baseline.Fail, errNotStarted, "the command cannot be started: %v", err)
@@ -110,7 +113,7 @@ func (n *night) attempt(ctx context.Context, e *matrix.Entry, r *recipe.Recipe, 
 
 	n.Say("%s: running %s", e.Name, strings.Join(argv, " "))
 	a := attempt{ending: child{
-		argv: argv, dir: n.Root(), env: n.ChildEnviron(), out: io.MultiWriter(lines, forgiving{log}), limit: e.Timeout, token: rand.Text(), grace: usual,
+		argv: argv, dir: n.Root(), env: n.Environ, out: io.MultiWriter(lines, forgiving{log}), limit: e.Timeout, token: rand.Text(), grace: usual,
 	}.run(ctx)}
 	if a.strays > 0 {
 		n.Say("%s: %d processes were left behind and have been ended", e.Name, a.strays)

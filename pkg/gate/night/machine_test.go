@@ -114,16 +114,3 @@ func TestBoundOfAnotherStackIsLoud(t *testing.T) {
 	r.env["AORTA_CI_BASE_IMAGE"] = "rocm@sha256:aa"
 	r.run("--gpus", "8").want(t, 1, map[string]string{"alpha::c": "fail"})
 }
-
-func TestInputsOfThisStepAreNotTheChilds(t *testing.T) {
-	r := one(t, "", "")
-	r.leaves("a.yaml", 0, cell("c", nil))
-	r.write(".fake/a.yaml.sh", `env > "$FAKE/env"`)
-	r.env["INPUT_GPUS"] = "8"
-	r.env["GITHUB_STEP_SUMMARY"] = filepath.Join(r.root, "summary")
-	r.run().want(t, 0, map[string]string{"alpha::c": "record"})
-	text, _ := os.ReadFile(filepath.Join(r.fake, "env"))
-	if strings.Contains(string(text), "INPUT_") || strings.Contains(string(text), "GITHUB_STEP_SUMMARY") || !strings.Contains(string(text), Marker+"=") {
-		t.Errorf("got the child's environment\n%s", text)
-	}
-}

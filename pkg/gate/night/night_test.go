@@ -106,6 +106,8 @@ func TestCellsAgainstTheRecipe(t *testing.T) {
 			map[string]string{"alpha::c": "no_verdict: the command ended with exit 3 although every cell looks clean", "alpha::d": "no_verdict: the command ended"}},
 		"a failing cell explains the exit status": {"alpha::c: {}", []map[string]any{cell("c", nil), {"name": "d", "failed_count": 1}}, "1", 1,
 			map[string]string{"alpha::c": "pass", "alpha::d": "fail"}},
+		"a blessed cell nobody knows": {"alpha::x: {passed: true}", []map[string]any{cell("c", nil), cell("d", nil), cell("x", nil)}, "0", 4,
+			map[string]string{"alpha::c": "record", "alpha::d": "record", "alpha::x": `no_verdict: cell "x" is not in a.yaml`}},
 		"a cell without a verdict": {"", []map[string]any{cell("c", nil), {"name": "d", "passed_count": 1, "no_verdict": []string{"client_limited: 97 % of a core"}}}, "4", 4,
 			map[string]string{"alpha::c": "record", "alpha::d": "no_verdict: client_limited"}},
 	} {
@@ -128,6 +130,7 @@ func TestEntriesThatComeToNothing(t *testing.T) {
   - {name: silent, recipe: silent.yaml}
   - {name: linked, recipe: linked.yaml}
   - {name: serving, recipe: serving.yaml}
+  - {name: many, recipe: serving.yaml, nproc: 2}
   - {name: fine, recipe: fine.yaml}
 `)
 	r.write("config/ci/regression_baselines.yaml", "baselines: {}\n")
@@ -146,6 +149,7 @@ func TestEntriesThatComeToNothing(t *testing.T) {
 		"silent":  "fail: no matrix.json produced (exit 5)",
 		"linked":  "fail: no matrix.json produced (exit 0)",
 		"serving": "fail: the command cannot be started: serve-cell is neither beside nightly-eval nor on PATH",
+		"many":    "fail: nproc is for commands under torchrun",
 		"fine::c": "record",
 	})
 	if got := o.rows()["bad"]; !strings.Contains(got, "bad.yaml:2:8: cells") {

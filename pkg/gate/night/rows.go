@@ -108,7 +108,7 @@ func (n *night) missing(e *matrix.Entry, r *recipe.Recipe, found map[string]bool
 		return gaps
 	}
 	for _, name := range n.baselines.Cells(e.Name) {
-		if r.Cell(name) == nil {
+		if r.Cell(name) == nil && !found[name] {
 			gaps = append(gaps, gap{name, fmt.Sprintf("the baselines guard a cell %q that the recipe does not have", name)})
 		}
 	}

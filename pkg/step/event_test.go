@@ -3,7 +3,6 @@ package step
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
@@ -26,13 +25,5 @@ func TestJob(t *testing.T) {
 		if got := s.Job(); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
-	}
-}
-
-func TestChildEnviron(t *testing.T) {
-	s := &Step{Proc: Proc{Environ: []string{"PATH=/bin", "INPUT_OUT=x", "GITHUB_OUTPUT=/o", "GITHUB_STEP_SUMMARY=/s", "GITHUB_RUN_ID=1"}}}
-	got := s.ChildEnviron("MARK=1")
-	if want := []string{"PATH=/bin", "GITHUB_RUN_ID=1", "MARK=1"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
