@@ -69,3 +69,10 @@ func BenchmarkAppendRecord(b *testing.B) {
 		buf = appendRecord(buf[:0], &r)
 	}
 }
+
+// BenchmarkMonotonic is what one look at the clock costs; a write takes two or three.
+func BenchmarkMonotonic(b *testing.B) {
+	for b.Loop() {
+		monotonic()
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -210,15 +209,11 @@ var faultTests = map[string]func(t *testing.T){
 	},
 	"leak": func(t *testing.T) {
 		s := launch(t, quick(), "leak=8@2..4")
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
+		before := liveHeap()
 		for range 5 {
 			s.ask(completionsPath, streamBody)
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown < 22<<20 || grown > 28<<20 {
+		if grown := liveHeap() - before; grown < 22<<20 || grown > 28<<20 {
 			t.Errorf("grew by %d bytes, want 3 times 8 MiB", grown)
 		}
 	},

@@ -3,6 +3,7 @@ package enginesim
 import (
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -204,4 +205,43 @@ func TestCloseEndsEverything(t *testing.T) {
 	if r := s.log().Records; len(r) != 1 || r[0].End != EndShutdown {
 		t.Errorf("got records %+v, want one ended by shutdown", r)
 	}
+}
+
+// TestMemoryIsFlat holds that serving leaves nothing behind: neither ordinary
+// requests nor one of a hundred thousand writes.
+func TestMemoryIsFlat(t *testing.T) {
+	p := quick()
+	p.TTFT, p.ITL, p.MaxModelLen = 0, 0, 1<<20
+	s := launchConfig(t, Config{Model: "m", Profile: p})
+	s.sent.discard = true
+	c := s.dial()
+	one := func(body string) {
+		io.WriteString(c, post(completionsPath, body))
+		tail := make([]byte, 0, 1<<16)
+		for !strings.HasSuffix(string(tail), "[DONE]\n\n\r\n"+lastChunk) {
+			tail = append(tail[:0], tail[max(0, len(tail)-64):]...)
+			n, err := c.Read(tail[len(tail):cap(tail)])
+			if err != nil {
+				t.Fatal(err)
+			}
+			tail = tail[:len(tail)+n]
+		}
+	}
+	one(streamBody)
+	before := liveHeap()
+	one(strings.Replace(streamBody, `"max_tokens":8`, `"max_tokens":100000`, 1))
+	for range 2000 {
+		one(streamBody)
+	}
+	if grown := liveHeap() - before; grown > 4<<20 {
+		t.Errorf("grew by %d bytes", grown)
+	}
+}
+
+func liveHeap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // a second one empties the pools
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

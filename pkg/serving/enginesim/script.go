@@ -39,6 +39,9 @@ func (s *script) reset() {
 	if cap(s.buf) > bodyKeep {
 		s.buf = nil
 	}
+	if cap(s.writes) > keepWrites {
+		s.writes = nil
+	}
 	*s = script{buf: s.buf[:0], writes: s.writes[:0]}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,9 @@ func TestRecordFigures(t *testing.T) {
 	}
 	if got, ok := r.TPOT(); !ok || got != 2000*time.Nanosecond {
 		t.Errorf("got TPOT %s, %v, want 2µs", got, ok)
+	}
+	if got := (&SendLog{Records: []Record{r}}).Lags(); !slices.Equal(got, []time.Duration{10, 10}) {
+		t.Errorf("got lags %v, want 10ns twice: the head carries no tokens", got)
 	}
 	r.Writes, r.OutputTokens = r.Writes[:1], 0
 	if _, ok := r.TTFT(); ok {

@@ -158,6 +158,20 @@ func (log *SendLog) PeakInFlight() int {
 	return peak
 }
 
+// Lags gives how late each write with tokens went out, in the order of the
+// records: the server's own inaccuracy, which clients must not be charged with.
+func (log *SendLog) Lags() []time.Duration {
+	var lags []time.Duration
+	for _, r := range log.Records {
+		for _, w := range r.Writes {
+			if w.Tokens > 0 {
+				lags = append(lags, time.Duration(w.At-w.Due))
+			}
+		}
+	}
+	return lags
+}
+
 // TTFT is the time from the request read to its first tokens sent; false when
 // none were.
 func (r *Record) TTFT() (time.Duration, bool) {

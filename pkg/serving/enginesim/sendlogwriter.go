@@ -39,9 +39,20 @@ func newLogWriter(out io.Writer, limit int64, h Header) (*logWriter, error) {
 	return w, nil
 }
 
+// maxPending bounds the records that wait for a disk that is slow; more are
+// dropped, and counted.
+const maxPending = 1 << 16
+
+// keepWrites is how many writes a script or record may hold room for after
+// its request: a few long ones must not hold memory for ever.
+const keepWrites = 1 << 14
+
 // record gives an empty record to fill in.
 func (w *logWriter) record() *Record {
 	r := w.free.Get().(*Record)
+	if cap(r.Writes) > keepWrites {
+		r.Writes = nil
+	}
 	*r = Record{Writes: r.Writes[:0], Faults: r.Faults[:0]}
 	return r
 }
@@ -49,8 +60,12 @@ func (w *logWriter) record() *Record {
 // put hands a finished record over; the caller must not touch it again.
 func (w *logWriter) put(r *Record) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.pending) == maxPending {
+		w.dropped++
+		return
+	}
 	w.pending = append(w.pending, r)
-	w.mu.Unlock()
 	w.wake.Signal()
 }
 
@@ -92,6 +107,9 @@ func (w *logWriter) run() {
 		w.mu.Unlock()
 		for i, r := range batch {
 			buf = w.write(buf[:0], r)
+			if cap(buf) > bodyKeep {
+				buf = nil
+			}
 			w.free.Put(r)
 			batch[i] = nil
 		}
@@ -102,7 +120,9 @@ func (w *logWriter) write(buf []byte, r *Record) []byte {
 	buf = appendRecord(buf, r)
 	if w.err != nil || int64(len(buf)) > w.limit {
 		w.limit = 0
+		w.mu.Lock()
 		w.dropped++
+		w.mu.Unlock()
 		return buf
 	}
 	w.limit -= int64(len(buf))
