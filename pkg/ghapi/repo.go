@@ -57,6 +57,25 @@ func (o Options) Remote(remote string) (Repo, error) {
 	return Repo{}, fmt.Errorf("the remote is at %s, which is not the GitHub server %s; GITHUB_SERVER_URL names another", host, server.Host)
 }
 
+// Find is the repository to work on: the one that is named, else that of a remote's URL, else that of the
+// surroundings. Empty texts name none.
+func (o Options) Find(named, remote string) (Repo, error) {
+	if named != "" {
+		return ParseRepo(named)
+	}
+	repo, err := o.Remote(remote)
+	if err == nil {
+		return repo, nil
+	}
+	if repo, envErr := ParseRepo(o.Repository); envErr == nil {
+		return repo, nil
+	}
+	if remote == "" {
+		return Repo{}, fmt.Errorf("which repository on GitHub this is cannot be told: the checkout has no remote origin")
+	}
+	return Repo{}, fmt.Errorf("which repository on GitHub this is cannot be told: %w", err)
+}
+
 // splitRemote is the host of a remote and the path on it, for the spellings that name a GitHub
 // repository.
 func splitRemote(remote string) (host, path string, err error) {

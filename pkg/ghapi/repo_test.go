@@ -67,6 +67,24 @@ func TestRemoteHidesCredentials(t *testing.T) {
 	}
 }
 
+func TestFind(t *testing.T) {
+	tests := []struct{ named, remote, surroundings, want string }{
+		{"a/b", "git@github.com:c/d.git", "e/f", "a/b"},
+		{"", "git@github.com:c/d.git", "e/f", "c/d"},
+		{"", "/srv/git/x.git", "e/f", "e/f"},
+		{"", "", "e/f", "e/f"},
+		{"", "", "", ""},
+		{"", "/srv/git/x.git", "", ""},
+		{"a", "git@github.com:c/d.git", "e/f", ""},
+	}
+	for _, tt := range tests {
+		got, err := ghapi.Options{Repository: tt.surroundings}.Find(tt.named, tt.remote)
+		if tt.want == "" && err == nil || tt.want != "" && (err != nil || got.String() != tt.want) {
+			t.Errorf("%+v: got %s, %v", tt, got, err)
+		}
+	}
+}
+
 func FuzzRemote(f *testing.F) {
 	for _, seed := range []string{"git@github.com:own/rep.git", "https://github.com/own/rep", "ssh://git@github.com:22/own/rep", "https://u:p@github.com/own/rep.git", "file:///x"} {
 		f.Add(seed)
