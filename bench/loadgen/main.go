@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/loadgen"
@@ -72,8 +73,12 @@ func run(ctx context.Context, s *step.Step) int {
 	s.Text(table(rows))
 	var missed []strict.Problem
 	for _, r := range rows {
+		hint := ""
+		if slices.Contains(r.Tags, loadgen.TagClientLimited) {
+			hint = "something else used the client's core: run it on a quiet machine"
+		}
 		for _, m := range r.Missed {
-			missed = append(missed, strict.Problem{Field: r.Load, Message: m})
+			missed = append(missed, strict.Problem{Field: r.Load, Message: m, Hint: hint})
 		}
 	}
 	if len(missed) > 0 {

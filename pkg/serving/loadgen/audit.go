@@ -13,8 +13,9 @@ import (
 const (
 	// cpuLimit: a client this busy queues its own reads and writes.
 	cpuLimit = 0.9
-	// runDelayLimit: its threads waited this share of the time for a core that something else had.
-	runDelayLimit = 0.1
+	// runDelayLimit: its threads waited this share of the time for a core that something else had. Kernel stamps
+	// survive less; late sends and merged reads are held to limits of their own.
+	runDelayLimit = 0.25
 	// A 99th percentile of the read lag (or of the timer probe) of half the mean gap between events makes events
 	// share reads, and so stamps. Gaps outside these bounds do not move the limit further.
 	lagLow  = time.Millisecond
@@ -34,13 +35,7 @@ const (
 
 // audit fills in what the step knows about its own truth, and its tags.
 func (r *runner) audit(res *Result, before, after probe) {
-	res.Clock = KernelClock
-	for _, s := range r.slots {
-		if s.conn != nil {
-			res.Clock = s.conn.clock()
-			break
-		}
-	}
+	res.Clock = r.clock()
 	res.Audit = Audit{
 		Stimulus: r.stimulus(res),
 		InFlight: r.inFlightOf(res),
@@ -56,6 +51,16 @@ func (r *runner) audit(res *Result, before, after probe) {
 		res.Tags = append(res.Tags, tag)
 	}
 	slices.Sort(res.Tags)
+}
+
+// clock says which clock stamps the events of a step.
+func (r *runner) clock() Clock {
+	for _, s := range r.slots {
+		if s.conn != nil {
+			return s.conn.clock()
+		}
+	}
+	return UserClock
 }
 
 // stimulus compares sends with the schedule.

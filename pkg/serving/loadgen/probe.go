@@ -30,17 +30,22 @@ const probePause = 10 * time.Millisecond
 
 // probeTimer measures how late this process wakes up, for want of kernel stamps to measure reads by.
 func probeTimer(ctx context.Context, stop <-chan struct{}, into *lags) {
+	a, err := newAlarm()
+	if err != nil {
+		return
+	}
+	defer a.close()
 	for {
 		at := Now() + int64(probePause)
+		if a.wait(ctx, at) != nil {
+			return
+		}
 		select {
 		case <-stop:
 			return
 		default:
+			into.add(Now() - at)
 		}
-		if !sleepUntil(ctx, at) {
-			return
-		}
-		into.add(Now() - at)
 	}
 }
 

@@ -181,7 +181,9 @@ func (r *runner) perform(ctx context.Context, ph *phase, d dispatcher) {
 	stop := make(chan struct{})
 	var slots, watchers sync.WaitGroup
 	watchers.Go(func() { r.watch(ctx, stop) })
-	watchers.Go(func() { probeTimer(ctx, stop, &r.probe) })
+	if r.clock() == UserClock {
+		watchers.Go(func() { probeTimer(ctx, stop, &r.probe) })
+	}
 	for _, s := range r.slots {
 		slots.Go(func() { r.work(ctx, s, ph, d) })
 	}
