@@ -55,18 +55,12 @@ func TestTags(t *testing.T) {
 	}
 	for _, tt := range tests {
 		res := closed(tt.spoil)
-		res.tagClient()
-		res.tagLoad()
-		res.tagRest()
-		var got []string
-		for tag := range res.Reasons {
-			got = append(got, tag)
-		}
+		res.conclude()
 		var want []string
 		if tt.want != "" {
 			want = []string{tt.want}
 		}
-		if !slices.Equal(got, want) {
+		if !slices.Equal(res.Tags, want) {
 			t.Errorf("%s: got %v, want %v", tt.name, res.Reasons, want)
 		}
 	}

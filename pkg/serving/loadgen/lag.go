@@ -52,15 +52,3 @@ func (l *lags) percentileMs(p float64) float64 {
 	}
 	return 0
 }
-
-// shareAbove is the share of delays over limit nanoseconds, as far as buckets tell.
-func (l *lags) shareAbove(limit int64) float64 {
-	if l.n == 0 {
-		return 0
-	}
-	above := uint64(0)
-	for _, c := range l.counts[lagBucket(limit)+1:] {
-		above += uint64(c)
-	}
-	return float64(above) / float64(l.n)
-}
