@@ -137,7 +137,7 @@ var moments = []moment{
 // stubborn is a bench whose engine ignores SIGTERM, has a child that does too, and is busy for a long time.
 func stubborn(t *testing.T, m moment) *bench {
 	args := append(sim("ignore-term", "orphan=60s"), m.args...)
-	b := newBench(t, settings{"serve_args": args, "num_prompts": 4000, "output_len": 256}, "first", "second")
+	b := newBench(t, settings{"serve_args": args, "num_prompts": 4000}, "first", "second")
 	return b
 }
 
