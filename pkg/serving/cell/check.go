@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -81,9 +82,6 @@ func (o Options) checkCell(c *recipe.Cell) strict.Problems {
 		if c.Serve.Rollout != nil {
 			add("rollout", engineClient, "the native client does not run rollouts yet")
 		}
-		if len(c.Serve.BenchArgs) > 0 {
-			add("bench_args", "leave bench_args out", "bench_args are for the engine's own client and would be ignored")
-		}
 	}
 	driver, err := engine.For(c.Serve.Driver)
 	if err == nil {
@@ -95,9 +93,21 @@ func (o Options) checkCell(c *recipe.Cell) strict.Problems {
 		if errors.As(one, &failure) {
 			message, hint = failure.Message, failure.Hint
 		}
-		add("driver", hint, "%s", message)
+		key := "driver"
+		if name, rest, ok := strings.Cut(message, ": "); ok && slices.Contains([]string{"command", "base_url", "control_url"}, name) {
+			key, message = name, rest
+		}
+		add(key, cmp.Or(hint, driverHints[key]), "%s", message)
 	}
 	return out
+}
+
+// driverHints say what to do about a finding of a driver, by the key it is about.
+var driverHints = map[string]string{
+	"driver":      "leave port and control_port at auto, or choose free ones",
+	"command":     "name the engine's program by its path, or put it on PATH",
+	"base_url":    "write it as http://HOST:PORT",
+	"control_url": "write it as http://HOST:PORT",
 }
 
 func checkRoot(dir string) strict.Problems {
@@ -132,7 +142,7 @@ func checkOutDir(dir string) error {
 		if err == nil {
 			return workroot.Writable(at)
 		}
-		if !errors.Is(err, os.ErrNotExist) || at == filepath.Dir(at) {
+		if at == filepath.Dir(at) {
 			return err
 		}
 	}
