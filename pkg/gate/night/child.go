@@ -76,7 +76,7 @@ func (c child) run(ctx context.Context) ending {
 		return ending{err: err}
 	}
 	cmd := &exec.Cmd{Path: c.argv[0], Args: c.argv, Dir: c.dir, Env: append(slices.Clone(c.env), Marker+"="+c.token), Stdout: write, Stderr: write}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = ownSession()
 	if err := cmd.Start(); err != nil {
 		read.Close()
 		write.Close()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
@@ -79,6 +80,8 @@ type Row struct {
 	Excursions []baseline.Breach `json:"excursions,omitempty"`
 	// Confirmation is the second run of a cell that broke a bound.
 	Confirmation *Confirmation `json:"confirmation,omitempty"`
+	// Failures are the cell's failures by class, where it did not pass.
+	Failures []report.Failure `json:"failures,omitempty"`
 	// StepTimesMS, Pooled and Tags are the cell's, as measured.
 	StepTimesMS []float64                  `json:"step_times_ms,omitempty"`
 	Pooled      map[string]report.Quantile `json:"pooled,omitempty"`
@@ -118,7 +121,7 @@ func (r *Row) Key() string {
 }
 
 // Words says why a row has its verdict, for people: a broken bound with its distance, any other reason
-// as it is.
+// as it is, and what failed in the cell.
 func (r *Row) Words() []string {
 	words := make([]string, len(r.Reasons))
 	for i, reason := range r.Reasons {
@@ -128,6 +131,16 @@ func (r *Row) Words() []string {
 				words[i] = b.String()
 			}
 		}
+	}
+	for _, f := range r.Failures {
+		text := f.Detail
+		if !strings.HasPrefix(text, f.Class) {
+			text = strings.TrimSuffix(f.Class+": "+text, ": ")
+		}
+		if f.Count > 1 {
+			text = fmt.Sprintf("%s (%d times)", text, f.Count)
+		}
+		words = append(words, text)
 	}
 	return words
 }

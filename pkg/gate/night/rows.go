@@ -132,6 +132,9 @@ func (n *night) cellRow(e *matrix.Entry, r *recipe.Recipe, a attempt, cell *repo
 		row.Gated = append([]string{}, j.Gated...)
 	}
 	row.Breaches = j.Breaches
+	if !cell.Passed() {
+		row.Failures = cell.Failures
+	}
 	row.StepTimesMS, row.Pooled, row.Tags = cell.StepTimesMS, cell.Pooled, cell.Tags
 	row.Fingerprint = n.fingerprint(r, a, cell)
 	row.Evidence = maps.Clone(a.evidence)

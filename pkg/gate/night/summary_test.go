@@ -65,6 +65,23 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+func TestWhyACellFailed(t *testing.T) {
+	r := one(t, "", "alpha::c: {passed: true}")
+	r.leaves("a.yaml", 0, map[string]any{"name": "c", "failed_count": 1, "failures": []any{
+		map[string]any{"class": "served_request_shortfall", "count": 3, "detail": "served_request_shortfall: 16 of 32 requests came through"},
+		map[string]any{"class": "http_status", "count": 1, "detail": "500"},
+	}})
+	o := r.run("--gpus", "1")
+	o.want(t, 1, map[string]string{"alpha::c": "fail: expected pass but cell did not pass"})
+	for _, words := range []string{
+		"alpha::c: expected pass but cell did not pass\n", "alpha::c: served_request_shortfall: 16 of 32 requests came through (3 times)\n", "alpha::c: http_status: 500\n",
+	} {
+		if !strings.Contains(o.stderr, words) {
+			t.Errorf("people are not told %q:\n%s", words, o.stderr)
+		}
+	}
+}
+
 func TestHostileNames(t *testing.T) {
 	name := "x|y<img src=q>`[a](b)\n::error::no @all"
 	row := Row{Entry: "e", Cell: &name, Verdict: baseline.Fail, Reasons: []string{"a|b\n\n# head <script>"}, Error: &name}

@@ -32,6 +32,12 @@ func newTree(leader int, token string) *tree {
 	return t
 }
 
+// ownSession starts the command in a session of its own, and has it asked to end should this process be
+// killed: nobody would be left to hold it to its time limit.
+func ownSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
+}
+
 // members are the living processes of the run, zombies left out: they are their parent's to reap.
 func (t *tree) members() []process {
 	all := map[int]stat{}

@@ -12,6 +12,8 @@ type tree struct{ leader process }
 
 func newTree(leader int, _ string) *tree { return &tree{process{leader}} }
 
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 func (t *tree) members() []process {
 	if syscall.Kill(-t.leader.pid, 0) == nil {
 		return []process{t.leader}
