@@ -18,12 +18,13 @@ type census struct {
 	inFlight int
 	peak     int
 	burst    int
+	place    int   // of the last arrival in its burst, from 1
 	idle     int64 // when in-flight last fell to 0
 	arrivals []int
 }
 
 // ticket is what a request is given on arrival.
-type ticket struct{ number, burst, inFlight int }
+type ticket struct{ number, burst, place, inFlight int }
 
 // arrive counts a request that was read at time now.
 func (c *census) arrive(now int64) ticket {
@@ -31,7 +32,9 @@ func (c *census) arrive(now int64) ticket {
 	defer c.mu.Unlock()
 	if c.burst == 0 || c.inFlight == 0 && now-c.idle >= int64(c.burstGap) {
 		c.burst++
+		c.place = 0
 	}
+	c.place++
 	c.requests++
 	c.inFlight++
 	c.peak = max(c.peak, c.inFlight)
@@ -40,7 +43,7 @@ func (c *census) arrive(now int64) ticket {
 		c.arrivals = append(c.arrivals, 0)
 	}
 	c.arrivals[second]++
-	return ticket{c.requests, c.burst, c.inFlight}
+	return ticket{c.requests, c.burst, c.place, c.inFlight}
 }
 
 // depart counts a request out at time now.

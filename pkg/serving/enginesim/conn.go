@@ -192,7 +192,7 @@ func (c *conn) generate(now int64) {
 	st := c.stream
 	st.begin(r)
 	s := c.server
-	faults := s.faults.forRequest(subject{t.number, t.burst, c.request.id})
+	faults := s.faults.forRequest(subject{t.number, t.burst, t.place, c.request.id})
 	for _, f := range faults {
 		r.Faults = append(r.Faults, f.Name)
 	}

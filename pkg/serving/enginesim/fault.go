@@ -14,6 +14,7 @@ import (
 //
 //	3..10     requests number 3 to 10 (3.. open-ended, 3 alone)
 //	burst=2   requests of the second burst (2..4 a range)
+//	nth=1..8  the first eight requests of a burst
 //	p=0.5     half the requests, by a seeded choice
 //	bp=0.08   all requests of 8 % of the bursts, by a seeded choice
 //	id=TEXT   requests whose x-request-id contains TEXT
@@ -37,6 +38,7 @@ type Fault struct {
 type Selector struct {
 	From, To           int // numbers, from 1; To 0 is open-ended
 	BurstFrom, BurstTo int
+	PlaceFrom, PlaceTo int     // in the burst, from 1
 	Share              float64 // of requests
 	BurstShare         float64 // of bursts
 	ID                 string
@@ -62,6 +64,9 @@ func (w Selector) String() string {
 	}
 	if w.BurstFrom != 0 {
 		parts = append(parts, "burst="+formatRange(w.BurstFrom, w.BurstTo))
+	}
+	if w.PlaceFrom != 0 {
+		parts = append(parts, "nth="+formatRange(w.PlaceFrom, w.PlaceTo))
 	}
 	if w.Share != 0 {
 		parts = append(parts, "p="+formatShare(w.Share))
@@ -158,6 +163,9 @@ func (w *Selector) set(key, value string) (err error) {
 	case "burst":
 		given = w.BurstFrom != 0
 		w.BurstFrom, w.BurstTo, err = parseRange(value)
+	case "nth":
+		given = w.PlaceFrom != 0
+		w.PlaceFrom, w.PlaceTo, err = parseRange(value)
 	case "p":
 		given = w.Share != 0
 		w.Share, err = parseShare(value)
@@ -170,7 +178,7 @@ func (w *Selector) set(key, value string) (err error) {
 			err = fmt.Errorf("the selector id= is empty")
 		}
 	default:
-		return fmt.Errorf("there is no selector %q; use N..M, burst=N, p=SHARE, bp=SHARE or id=TEXT", key)
+		return fmt.Errorf("there is no selector %q; use N..M, burst=N, nth=N, p=SHARE, bp=SHARE or id=TEXT", key)
 	}
 	if given {
 		return fmt.Errorf("the selector %s is given twice", key)

@@ -52,9 +52,9 @@ const anyNumber = 1 << 30
 // faultList is every fault, in the order help shows them.
 var faultList = []faultKind{
 	{"compile", ofRequest, aDuration, "1263ms", 0, 0,
-		"first tokens late by DURATION, as when a kernel is compiled: four waves of a step make 6193 ms of 1140"},
+		"first tokens late by DURATION, as when a kernel is compiled"},
 	{"stall", ofRequest, aDuration, "920ms", 0, 0,
-		"first tokens late by DURATION, as in an admission stall; stall@p=0.08 or stall@bp=0.08"},
+		"first tokens late by DURATION, as in an admission stall"},
 	{"hang", ofRequest, aNumber, "1", 0, anyNumber,
 		"send nothing more after N output writes; the connection stays open"},
 

@@ -13,6 +13,7 @@ type faultSet struct {
 type subject struct {
 	number int
 	burst  int
+	place  int // in its burst
 	id     string
 }
 
@@ -54,6 +55,7 @@ func (s *faultSet) selects(i int, at subject) bool {
 	switch {
 	case !within(at.number, w.From, w.To),
 		!within(at.burst, w.BurstFrom, w.BurstTo),
+		!within(at.place, w.PlaceFrom, w.PlaceTo),
 		!strings.Contains(at.id, w.ID):
 		return false
 	case w.Share != 0 && dice(s.seed, uint64(i), uint64(at.number)) >= w.Share:

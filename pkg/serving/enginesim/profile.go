@@ -78,7 +78,7 @@ func DefaultProfile() Profile {
 		TTFT: 50 * time.Millisecond, ITL: 2 * time.Millisecond,
 		TokensPerEvent: 1, EventsPerWrite: 1, EarlyHeaders: true,
 		JitterKind: "none", PrefixCache: true, BlockSize: 16, CacheBlocks: 1 << 16,
-		BurstGap: 10 * time.Millisecond, MaxModelLen: 40960, VocabSize: 151936, MaxBody: 8 << 20,
+		BurstGap: 5 * time.Millisecond, MaxModelLen: 40960, VocabSize: 151936, MaxBody: 8 << 20,
 	}
 }
 

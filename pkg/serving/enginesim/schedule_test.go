@@ -177,18 +177,18 @@ func TestAdmission(t *testing.T) {
 func TestBursts(t *testing.T) {
 	c := census{burstGap: 10}
 	for i, tt := range []struct {
-		at     int64
-		depart bool
-		burst  int
+		at           int64
+		depart       bool
+		burst, place int
 	}{
-		{5, false, 1}, {6, false, 1}, {7, true, 0}, {100, false, 1}, // never idle
-		{101, true, 0}, {102, true, 0}, {111, false, 1}, // idle for 9
-		{112, true, 0}, {122, false, 2},
+		{5, false, 1, 1}, {6, false, 1, 2}, {7, true, 0, 0}, {100, false, 1, 3}, // never idle
+		{101, true, 0, 0}, {102, true, 0, 0}, {111, false, 1, 4}, // idle for 9
+		{112, true, 0, 0}, {122, false, 2, 1},
 	} {
 		if tt.depart {
 			c.depart(tt.at)
-		} else if got := c.arrive(tt.at).burst; got != tt.burst {
-			t.Errorf("step %d: got burst %d, want %d", i, got, tt.burst)
+		} else if got := c.arrive(tt.at); got.burst != tt.burst || got.place != tt.place {
+			t.Errorf("step %d: got place %d in burst %d, want %d in %d", i, got.place, got.burst, tt.place, tt.burst)
 		}
 	}
 }
