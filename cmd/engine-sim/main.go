@@ -33,7 +33,7 @@
 //
 //	base: smoke
 //	startup: 2s
-//	fault: [compile@burst=3, status=503@p=0.5]
+//	fault: [compile@id=bench-s0, status=503@p=0.5]
 //
 // Profile smoke reproduces the reference smoke cell (ISL 512, OSL 128, concurrency 8): TTFT 45 ms, TPOT
 // 1.9 ms, median ITL near 0, p99 ITL 34 to 36 ms. Its 128 tokens come as 16 events of 8, two events a
@@ -44,14 +44,22 @@
 //	3..10    requests number 3 to 10, counted from 1; 3.. has no end, 3 is one
 //	burst=2  requests of the second burst, 2..4 of three; a burst is what arrives between two spells
 //	         of idleness (see --burst-gap), as a benchmark step does
+//	nth=1..8 the first eight requests of a burst
 //	p=0.5    half the requests, chosen by the seed
 //	bp=0.08  all requests of 8 % of the bursts, chosen by the seed
-//	id=TEXT  requests whose x-request-id contains TEXT
+//	id=TEXT  requests whose x-request-id contains TEXT: a client that names its steps can be hit step
+//	         by step
+//
+// Two recorded excursions:
+//
+//	compile@id=-bench-s0-     the first measured step of a serving cell compiles: all its requests are
+//	                          1263 ms late, so that four waves take 6193 ms in place of 1140
+//	stall@bp=0.08,nth=1..64   in 8 % of the steps the first wave of 64 is admitted 0.92 s late
 //
 // The faults, with the value they have when none is written:
 //
-//	compile[=DURATION]         first tokens late by DURATION, as when a kernel is compiled: four waves of a step make 6193 ms of 1140 (1263ms)
-//	stall[=DURATION]           first tokens late by DURATION, as in an admission stall; stall@p=0.08 or stall@bp=0.08 (920ms)
+//	compile[=DURATION]         first tokens late by DURATION, as when a kernel is compiled (1263ms)
+//	stall[=DURATION]           first tokens late by DURATION, as in an admission stall (920ms)
 //	hang[=N]                   send nothing more after N output writes; the connection stays open (1)
 //	error-event[=N]            after N output writes an error event in the stream, status 200, then [DONE] (1)
 //	truncate[=N]               close the connection after N output writes, without the last chunk (1)
@@ -157,7 +165,7 @@
 //	--startup DURATION
 //	    Time from start to ready. Default: 0s. [INPUT_STARTUP]
 //	--burst-gap DURATION
-//	    Idle time after which the next request begins a new burst (see faults). Default: 10ms.
+//	    Idle time after which the next request begins a new burst (see faults). Default: 5ms.
 //	    [INPUT_BURST_GAP]
 //	--max-model-len N
 //	    Most tokens of prompt and output together. Default: 40960. [INPUT_MAX_MODEL_LEN]

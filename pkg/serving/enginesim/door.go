@@ -161,7 +161,11 @@ func configOf(s *step.Step) (Config, strict.Problems) {
 
 func loadProfile(s *step.Step, name string) (Profile, error) {
 	if strings.ContainsRune(name, '/') || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		return ReadProfile(s.DirPath(name))
+		text, err := os.ReadFile(s.DirPath(name))
+		if err != nil {
+			return Profile{}, strict.Problem{Field: "--profile", Message: err.Error()}
+		}
+		return ParseProfile(name, text)
 	}
 	p, err := BuiltinProfile(name)
 	if err != nil {

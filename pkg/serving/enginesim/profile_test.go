@@ -25,8 +25,8 @@ func writeProfile(t *testing.T, text string) string {
 	return path
 }
 
-func TestReadProfile(t *testing.T) {
-	got, err := ReadProfile(writeProfile(t, `
+func TestParseProfile(t *testing.T) {
+	got, err := ParseProfile("p.yaml", []byte(`
 base: smoke
 startup: 2s
 slow: 40
@@ -50,7 +50,7 @@ fault:
 	}
 }
 
-func TestReadProfileErrors(t *testing.T) {
+func TestParseProfileErrors(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       []string // line:col: field: and the beginning of a message
@@ -73,14 +73,13 @@ func TestReadProfileErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := writeProfile(t, tt.text)
-			_, err := ReadProfile(path)
+			_, err := ParseProfile("p.yaml", []byte(tt.text))
 			var problems strict.Problems
 			if !errors.As(err, &problems) {
 				t.Fatalf("got error %v, want problems with places", err)
 			}
 			for _, want := range tt.want {
-				if !slices.ContainsFunc(problems, func(p strict.Problem) bool { return strings.HasPrefix(p.Error(), path+":"+want) }) {
+				if !slices.ContainsFunc(problems, func(p strict.Problem) bool { return strings.HasPrefix(p.Error(), "p.yaml:"+want) }) {
 					t.Errorf("got %v, want one that begins %q", problems, want)
 				}
 			}
@@ -169,4 +168,26 @@ func TestJitter(t *testing.T) {
 			t.Errorf("%s: got mean %s, want %s", kind, got, bounds.mean)
 		}
 	}
+}
+
+// FuzzParseProfile holds that no text makes the reader fall over, and that
+// whatever it takes is a profile that works.
+func FuzzParseProfile(f *testing.F) {
+	f.Add("base: smoke\nttft: 1ms\nfault: [stall@p=0.5]\n")
+	f.Add("seed: 1\nslow: -99\n---\n")
+	f.Add("fault:\n  - {a: b}\nttft:\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParseProfile("p.yaml", []byte(text))
+		if err != nil {
+			return
+		}
+		for _, s := range p.settings() {
+			if _, many := s.value.(faultsValue); many {
+				continue
+			}
+			if err := s.value.Set(s.value.String()); err != nil {
+				t.Errorf("%s cannot be set to its own value: %v", s.name, err)
+			}
+		}
+	})
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
 
-// ReadProfile reads a profile file: a YAML mapping from the settings' names,
-// with underscores, to their values, and fault to a list of faults. The key
-// base names the built-in profile it starts from, "default" when absent. The
-// error is a strict.Problems.
-func ReadProfile(path string) (Profile, error) {
+// ParseProfile reads the text of a profile file: a YAML mapping from the
+// settings' names, with underscores, to their values, and fault to a list of
+// faults. The key base names the built-in profile it starts from, "default"
+// when absent. The error holds a strict.Problems that calls the file path.
+func ParseProfile(path string, text []byte) (Profile, error) {
 	var in map[string]any
-	doc, err := strict.ReadYAML(path, &in)
+	doc, err := strict.YAML(path, text, &in)
 	if err != nil {
 		return Profile{}, fmt.Errorf("reading profile: %w", err)
 	}
