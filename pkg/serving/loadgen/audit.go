@@ -110,7 +110,9 @@ func (r *runner) client(res *Result, before, after probe) Client {
 	if res.Clock == KernelClock {
 		lag = &lags{}
 		for _, s := range r.slots {
-			lag.merge(&s.lag)
+			if s.lag != nil {
+				lag.merge(s.lag)
+			}
 		}
 	}
 	c.LagP50Ms, c.LagP99Ms, c.LagMaxMs = lag.percentileMs(50), lag.percentileMs(99), float64(lag.max)/1e6

@@ -72,7 +72,7 @@ func (p Plan) canary(ctx context.Context) (*Findings, error) {
 	}
 	defer r.close()
 	ph := newPhase(orders)
-	r.perform(ctx, ph, &closedLoop{start: Now(), n: 1})
+	r.perform(ctx, ph, &closedLoop{slots: r.slots, start: Now(), n: 1})
 	return &Findings{Request: ph.requests[0], Prompt: r.plan.Prompt}, ctx.Err()
 }
 

@@ -2,13 +2,14 @@ package loadgen
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
 
 // dispatcher hands requests to slots.
 type dispatcher interface {
+	// begin starts the slots that are to work from the beginning.
+	begin(start func(*slot))
 	// next blocks until s should send its next request and returns its index and intended start; false when there
 	// is none left, or ctx ended.
 	next(ctx context.Context, s *slot, turn int) (index int, intended int64, ok bool)
@@ -22,10 +23,17 @@ type dispatcher interface {
 
 // closedLoop gives every slot its next request as soon as it is free.
 type closedLoop struct {
+	slots   []*slot
 	start   int64
 	stagger int64
 	n       int64
 	given   atomic.Int64
+}
+
+func (d *closedLoop) begin(start func(*slot)) {
+	for _, s := range d.slots[:min(len(d.slots), int(d.n))] {
+		start(s)
+	}
 }
 
 func (d *closedLoop) next(ctx context.Context, s *slot, turn int) (int, int64, bool) {
@@ -50,23 +58,27 @@ func (d *closedLoop) close()     {}
 type openLoop struct {
 	arrivals []int64
 	alarm    *alarm
+	start    func(*slot)
 
 	mu     sync.Mutex
 	given  int
 	leader *slot
 	idle   []*slot
+	fresh  []*slot // not started yet: most of them never are
 }
 
-// newOpenLoop makes the first slot the leader; the others wait in the order of their ids, in which they were dialled.
 func newOpenLoop(arrivals []int64, slots []*slot) (*openLoop, error) {
 	a, err := newAlarm()
 	if err != nil {
 		return nil, err
 	}
-	d := &openLoop{arrivals: arrivals, alarm: a, leader: slots[0], idle: slices.Clone(slots[1:])}
-	slices.Reverse(d.idle)
-	d.leader.wake <- struct{}{}
-	return d, nil
+	return &openLoop{arrivals: arrivals, alarm: a, fresh: slots}, nil
+}
+
+// begin starts one slot; each starts the next when nobody is idle.
+func (d *openLoop) begin(start func(*slot)) {
+	d.start = start
+	d.pass()
 }
 
 func (d *openLoop) next(ctx context.Context, s *slot, turn int) (int, int64, bool) {
@@ -78,24 +90,26 @@ func (d *openLoop) next(ctx context.Context, s *slot, turn int) (int, int64, boo
 	d.given++
 	d.mu.Unlock()
 	if i >= len(d.arrivals) || d.alarm.wait(ctx, d.arrivals[i]) != nil {
+		d.halt()
 		d.sent(s)
 		return 0, 0, false
 	}
 	return i, d.arrivals[i], true
 }
 
-// lead waits until s is the leader.
+// lead waits until s is the leader. A slot is started as the leader.
 func (d *openLoop) lead(ctx context.Context, s *slot, turn int) bool {
-	if turn > 0 {
-		d.mu.Lock()
-		if d.leader == nil {
-			d.leader = s
-			d.mu.Unlock()
-			return true
-		}
-		d.idle = append(d.idle, s)
-		d.mu.Unlock()
+	if turn == 0 {
+		return true
 	}
+	d.mu.Lock()
+	if d.leader == nil {
+		d.leader = s
+		d.mu.Unlock()
+		return true
+	}
+	d.idle = append(d.idle, s)
+	d.mu.Unlock()
 	select {
 	case <-s.wake:
 		return true
@@ -108,13 +122,21 @@ func (d *openLoop) lead(ctx context.Context, s *slot, turn int) bool {
 func (d *openLoop) sent(s *slot) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.leader != s {
-		return
+	if d.leader == s {
+		d.leader = nil
+		d.pass()
 	}
-	d.leader = nil
+}
+
+// pass makes the slot that became free last the leader, or starts one if there is anything left to send. Slots are
+// started in the order in which they were dialled.
+func (d *openLoop) pass() {
 	if k := len(d.idle) - 1; k >= 0 {
 		d.leader, d.idle = d.idle[k], d.idle[:k]
 		d.leader.wake <- struct{}{}
+	} else if len(d.fresh) > 0 && d.given < len(d.arrivals) {
+		d.leader, d.fresh = d.fresh[0], d.fresh[1:]
+		d.start(d.leader)
 	}
 }
 

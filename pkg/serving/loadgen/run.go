@@ -36,7 +36,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	res := &Result{Plan: r.public(), Started: time.Now()}
 	if len(warmups) > 0 {
 		warm := newPhase(warmups)
-		r.perform(ctx, warm, &closedLoop{start: Now(), n: int64(len(warmups))})
+		r.perform(ctx, warm, &closedLoop{slots: r.slots, start: Now(), n: int64(len(warmups))})
 		res.Warmups = warm.requests
 	}
 	if err := r.measure(ctx, newPhase(orders), res); err != nil {
@@ -124,7 +124,9 @@ func (r *runner) begin() {
 	r.wall.steps.Store(0)
 	r.probe = lags{}
 	for _, s := range r.slots {
-		s.lag = lags{}
+		if s.lag != nil {
+			*s.lag = lags{}
+		}
 		s.stats.redialled = 0
 		if s.conn != nil {
 			s.conn.begin.retransmits = readTCPInfo(s.conn.tcp).retransmits
@@ -137,7 +139,7 @@ func (r *runner) begin() {
 func (r *runner) dispatcher(start int64) (dispatcher, error) {
 	p := &r.plan
 	if !p.open() {
-		return &closedLoop{start: start, stagger: int64(p.Stagger), n: int64(p.NumPrompts)}, nil
+		return &closedLoop{slots: r.slots, start: start, stagger: int64(p.Stagger), n: int64(p.NumPrompts)}, nil
 	}
 	at := make([]int64, p.NumPrompts)
 	for i, t := range arrivals(p) {
@@ -155,9 +157,7 @@ func (r *runner) perform(ctx context.Context, ph *phase, d dispatcher) {
 	if r.clock() == UserClock {
 		watchers.Go(func() { probeTimer(ctx, stop, &r.probe) })
 	}
-	for _, s := range r.slots {
-		slots.Go(func() { r.work(ctx, s, ph, d) })
-	}
+	d.begin(func(s *slot) { slots.Go(func() { r.work(ctx, s, ph, d) }) })
 	slots.Wait()
 	close(stop)
 	watchers.Wait()

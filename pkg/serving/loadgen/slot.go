@@ -21,7 +21,7 @@ type slot struct {
 	wake   chan struct{}
 	stream stream
 	buf    []byte
-	lag    lags
+	lag    *lags
 	stats  slotStats
 
 	lastRead atomic.Int64 // when bytes last came
@@ -49,6 +49,7 @@ func (s *slot) ready(chat bool) {
 		return
 	}
 	s.buf = touched[byte](readSize)
+	s.lag = new(lags)
 	s.stream.prepare(chat)
 }
 
