@@ -6,23 +6,39 @@
 //	    [--out FILE] [--summary FILE] [--work-dir DIR] [--entry NAME]... [--lane FILE#JOB]
 //	    [--lanes FILE] [--gpus N] [--docker-socket] [--no-confirm]
 //
-// The matrix lists what the night runs. To add an entry, write a recipe and name it:
+// The matrix lists what the night runs, each entry a recipe:
 //
 //	version: 1
 //	entries:
 //	  - name: serve_smoke              # letters, digits, _ . -
 //	    recipe: recipes/serve-smoke.yaml
-//	    min_gpus: 1                    # optional: fewer GPUs skip it; 0 needs none; absent is nproc, else 1
-//	    nproc: 2                       # optional: start it under torchrun, one process each
-//	    timeout_sec: 3600              # optional: wall clock of the entry, default 1800
-//	    needs_docker_daemon: true      # optional: without a daemon the entry is skipped
+//	    min_gpus: 1                    # fewer GPUs skip it; 0 needs none; left out it is nproc, else 1
+//	    timeout_sec: 3600              # wall clock of the entry; left out it is 1800
+//	    needs_docker_daemon: true      # without a daemon the entry is skipped; left out it needs none
+//	  - name: training_ddp
+//	    recipe: recipes/training-ddp.yaml
+//	    nproc: 2                       # start the command under torchrun, two processes
+//	pending_entries:                   # checked, never run
+//	  - {name: serve_load, recipe: recipes/serve-load.yaml, blocked_on: a runner with two GPUs}
 //
+// A recipe says what to measure, cell by cell:
+//
+//	schema_version: 1
+//	workload: tokenspeed_serve
+//	trials: 1
+//	steps: 3
+//	workload_config: {model: Qwen/Qwen3-0.6B, input_len: 512, output_len: 128, max_concurrency: 8}
+//	cells:
+//	  - {name: baseline, mitigations: [none], environment: local}
+//
+// To add an entry, write its recipe, name it in the matrix, and try both before they are merged:
+//
+//	serve-cell --dry-run --recipe recipes/serve-smoke.yaml --output-dir out/try
 //	nightly-eval --entry serve_smoke --record-only
 //
 // A recipe of the workload tokenspeed_serve is run by serve-cell, found beside nightly-eval or on
-// PATH; any other by --command. Either leaves a matrix.json somewhere below the folder it is given,
-// with the recipe's cells in it. An entry that cannot run yet goes under pending_entries with a
-// blocked_on that says why.
+// PATH; any other by --command, from the repository's root. Either leaves a matrix.json somewhere
+// below the folder it is given, with the recipe's cells in it.
 //
 // From then on each cell is recorded. It is guarded as soon as the baselines file has a key for it:
 //

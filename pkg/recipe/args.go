@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"errors"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -31,6 +32,16 @@ func (a *arguments) UnmarshalStrict(v strict.Value) {
 			return
 		}
 	}
+}
+
+// SplitWords splits a command line into arguments by the shell's rules of quoting. Nothing is expanded:
+// the error says what a shell would have expanded or run, because no shell will see it.
+func SplitWords(line string) ([]string, error) {
+	words, why := splitWords(line)
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	return words, nil
 }
 
 // splitWords splits s into words by the shell's rules of quoting. Nothing is expanded: what a shell

@@ -21,10 +21,10 @@ type template []string
 
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// parseTemplate splits a command line at blanks. Quotes and backslashes keep blanks in an argument, as
-// in a shell; nothing is expanded but the placeholders.
+// parseTemplate splits a command line as a shell would and checks its placeholders, the only thing that
+// is ever expanded in it.
 func parseTemplate(line string) (template, error) {
-	args, err := splitArgs(line)
+	args, err := recipe.SplitWords(line)
 	if err != nil {
 		return nil, err
 	}
@@ -42,44 +42,6 @@ func parseTemplate(line string) (template, error) {
 	}
 	if !found["{recipe}"] || !found["{dir}"] {
 		return nil, errors.New("the command must name {recipe} and {dir}, or it could not know what to run and where to leave matrix.json")
-	}
-	return args, nil
-}
-
-func splitArgs(line string) ([]string, error) {
-	var args []string
-	var arg strings.Builder
-	var quote rune
-	inArg, escaped := false, false
-	for _, r := range line {
-		switch {
-		case escaped:
-			arg.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped, inArg = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			arg.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, inArg = r, true
-		case r == ' ' || r == '\t' || r == '\n':
-			if inArg {
-				args = append(args, arg.String())
-				arg.Reset()
-				inArg = false
-			}
-		default:
-			arg.WriteRune(r)
-			inArg = true
-		}
-	}
-	if quote != 0 || escaped {
-		return nil, errors.New("a quote is not closed")
-	}
-	if inArg {
-		args = append(args, arg.String())
 	}
 	return args, nil
 }

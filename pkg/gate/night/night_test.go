@@ -208,7 +208,7 @@ func TestParseTemplate(t *testing.T) {
 			t.Errorf("%q: got %q, %v, want %q", line, got, err, want)
 		}
 	}
-	for _, line := range []string{"", "  ", "a {recipe}", "a {dir}", "a 'b {recipe} {dir}", `a {recipe} {dir} \`, "a {recipe} {dir} {recipes}"} {
+	for _, line := range []string{"", "  ", "a {recipe}", "a {dir}", "a 'b {recipe} {dir}", "a {recipe} {dir} $HOME", "a {recipe} {dir} | tee log", "a {recipe} {dir} {recipes}"} {
 		if got, err := parseTemplate(line); err == nil {
 			t.Errorf("%q: got %q, want a refusal", line, got)
 		}
