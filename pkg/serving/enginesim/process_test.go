@@ -172,7 +172,7 @@ func listeningPorts(pid int) []int {
 // processFaultTests shows the faults of the whole process.
 var processFaultTests = map[string]func(t *testing.T){
 	"backlog": func(t *testing.T) {
-		s := launch(t, quick(), "backlog=1", "accept-pause=200ms@2..")
+		s := launch(t, quick(), "backlog=1", "accept-pause=1500ms@2..")
 		s.ask(completionsPath, streamBody)
 		// One connection waits to be accepted and two fill the queue of one
 		// (the kernel takes one more than it is told); the next must try again.

@@ -15,7 +15,7 @@ import (
 // selfTest streams one request from a server in this process and compares what
 // arrived with what the send log says.
 func selfTest(ctx context.Context, _ *step.Step) error {
-	ctx, cancel := context.WithTimeout(ctx, 900*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	p := DefaultProfile()
 	p.TTFT, p.ITL = 5*time.Millisecond, time.Millisecond
