@@ -82,6 +82,9 @@ type run struct {
 	progress Progress
 	roots    map[string]*workroot.Root
 	locks    []*workroot.Lock
+
+	// leftover names the cell whose engine could not be ended: whatever is measured beside it is worth nothing.
+	leftover string
 }
 
 // Measure runs the cells. The error tells that the run could not begin, or that its results could not be written; cells
@@ -202,9 +205,8 @@ func freshFolder(base, stamp string) (string, error) {
 
 // measure runs the trials of one cell. A fault of this program fails the cell, not the run.
 func (r *run) measure(ctx context.Context, c *recipe.Cell) (out report.Cell, warnings []string, err error) {
-	if ctx.Err() != nil {
+	if why := r.obstacle(ctx); why != "" {
 		out = unrun(c)
-		why := "not run: the run was cancelled before this cell"
 		out.Error, out.NoVerdict = &why, []string{why}
 		return out, nil, nil
 	}
@@ -222,13 +224,24 @@ func (r *run) measure(ctx context.Context, c *recipe.Cell) (out report.Cell, war
 		for _, w := range t.warnings {
 			warnings = append(warnings, fmt.Sprintf("cell %s, trial %d: %s", c.Name, i, w))
 		}
-		if ctx.Err() != nil {
+		if r.obstacle(ctx) != "" {
 			break
 		}
 	}
 	out = summary(c, trials)
 	out.Fingerprint = fingerprint(c, trials)
 	return out, warnings, err
+}
+
+// obstacle says why nothing more is measured; empty when nothing stands against it.
+func (r *run) obstacle(ctx context.Context) string {
+	switch {
+	case ctx.Err() != nil:
+		return "not run: the run was cancelled before this cell"
+	case r.leftover != "":
+		return "not run: the engine of cell " + r.leftover + " could not be ended, and this one would share the machine with it"
+	}
+	return ""
 }
 
 // guarded runs the trial and turns a panic into a failure of it; its engine has been ended by then.

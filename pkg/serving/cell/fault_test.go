@@ -33,6 +33,8 @@ func TestFaultsThatFail(t *testing.T) {
 		{"connections reset", settings{"serve_args": sim("reset-connect@6..")}, []string{"served_request_shortfall"}},
 		{"a step over its time", settings{"serve_args": []string{"--ttft", "5ms", "--itl", "20ms"}, "bench_timeout_sec": 1, "output_len": 256, "warmup_steps": 0},
 			[]string{"bench_step_failed"}},
+		{"a trial over its time", settings{"serve_args": []string{"--ttft", "5ms", "--itl", "20ms"}, "timeout_sec": 3, "ready_timeout_sec": 2, "output_len": 256, "warmup_steps": 0},
+			[]string{"container_timeout"}},
 		{"an engine that refuses its flags", settings{"serve_args": []string{"--no-such-flag"}}, []string{"server_exited_during_startup"}},
 	}
 	for _, test := range tests {

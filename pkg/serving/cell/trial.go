@@ -155,6 +155,7 @@ func (t *trial) takeDown(ctx context.Context) {
 	t.note("ending the engine")
 	if err := t.engine.Stop(ctx, t.serve.TeardownGrace); err != nil {
 		t.fail(asFailure("teardown", err))
+		t.run.leftover = t.cell.Name
 	}
 	t.engineSec = time.Since(t.started).Seconds()
 }

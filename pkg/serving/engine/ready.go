@@ -16,7 +16,7 @@ const (
 	probeLimit = 5 * time.Second
 )
 
-// Await waits until the engine's ports answer: the gateway's /readiness, and the control port's /health where there is
+// Await waits until the engine's ports answer: the gateway's /readiness (/health or /v1/models of an engine without it), and the control port's /health where there is
 // one. Each round looks first whether the engine is still alive. A gateway that is ready while nobody listens on the
 // control port is not waited for until the timeout: the engine goes on without its control server when that cannot bind
 // its port, so that is its own cause. note, when set, is told of each round. The error is a *Failure, or the context's.
@@ -64,7 +64,7 @@ func (w *waiter) round(ctx context.Context) (bool, error) {
 	default:
 	}
 	at := w.engine.Endpoint()
-	gateway := w.probe(ctx, at.Gateway+"/readiness")
+	gateway := w.gateway(ctx, at.Gateway)
 	if gateway != nil {
 		w.last = fmt.Sprintf("gateway: %v", gateway)
 		return false, nil
@@ -84,6 +84,20 @@ func (w *waiter) round(ctx context.Context) (bool, error) {
 		w.controlSeen = true
 	}
 	return false, w.unbound(at)
+}
+
+// errNoSuchPath is an answer of an engine that does not know the path.
+var errNoSuchPath = errors.New("no such path")
+
+// gateway asks for /readiness, and for what other engines have in its place where they do not know it.
+func (w *waiter) gateway(ctx context.Context, base string) error {
+	var err error
+	for _, path := range []string{"/readiness", "/health", "/v1/models"} {
+		if err = w.probe(ctx, base+path); !errors.Is(err, errNoSuchPath) {
+			return err
+		}
+	}
+	return err
 }
 
 // unbound is the failure of a control port that stays closed behind a ready gateway.
@@ -118,10 +132,13 @@ func (w *waiter) probe(ctx context.Context, url string) error {
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, resp.Status)
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusNotFound:
+		return fmt.Errorf("%s: %w", url, errNoSuchPath)
 	}
-	return nil
+	return fmt.Errorf("%s answers %s", url, resp.Status)
 }
 
 // probeClient goes straight to the engine: a proxy from the environment must not answer for it.

@@ -68,7 +68,7 @@ func Open(path string) (*Root, error) {
 	if err := checkScratch(root.Scratch); err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{root.Out(), root.runs(), root.Caches().Triton, root.Caches().Inductor, root.Caches().XDG} {
+	for _, dir := range []string{root.Out(), root.runs(), root.Caches().HF, root.Caches().Triton, root.Caches().Inductor, root.Caches().XDG} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("making the scratch of this user: %w", err)
 		}
