@@ -64,7 +64,9 @@ func TestZeroWorkSaysWhatWasMissing(t *testing.T) {
 
 func TestBuildAndRun(t *testing.T) {
 	r := one(t, "", gate)
-	r.leaves("a.yaml", 0, tpot(1.9, 30))
+	measured := tpot(1.9, 30)
+	measured["digests"] = map[string]string{"cells/c/trial_0.json": "ab"}
+	r.leaves("a.yaml", 0, measured)
 	event := filepath.Join(r.root, "event.json")
 	r.write("event.json", `{"workflow_run": {"event": "schedule"}}`)
 	for k, v := range map[string]string{
@@ -85,6 +87,9 @@ func TestBuildAndRun(t *testing.T) {
 	row := res.Entries[0]
 	if row.Fingerprint[report.BaseImageDigest] != "rocm@sha256:aa" || row.Fingerprint[report.RecipeDigest] == "" {
 		t.Errorf("got fingerprint %v", row.Fingerprint)
+	}
+	if trial := filepath.Join(filepath.Dir(*row.MatrixPath), "cells/c/trial_0.json"); row.Evidence[trial] != "ab" {
+		t.Errorf("got evidence %v, want the trial's digest beside the matrix.json's", row.Evidence)
 	}
 	if sum := row.Evidence[*row.MatrixPath]; len(sum) != 64 || filepath.IsAbs(*row.MatrixPath) {
 		t.Errorf("got evidence %v of %s", row.Evidence, *row.MatrixPath)

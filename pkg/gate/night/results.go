@@ -88,7 +88,7 @@ type Row struct {
 	Tags        []report.Tag               `json:"excursion_tags,omitempty"`
 	// Fingerprint is the stack the cell ran on.
 	Fingerprint report.Fingerprint `json:"fingerprint,omitempty"`
-	// Evidence holds sha256 hex digests by path.
+	// Evidence holds sha256 hex digests of the matrix.json and of what it rests on, by path.
 	Evidence map[string]string `json:"evidence,omitempty"`
 }
 

@@ -3,6 +3,7 @@ package night
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/matrix"
@@ -138,8 +139,8 @@ func (n *night) cellRow(e *matrix.Entry, r *recipe.Recipe, a attempt, cell *repo
 	row.StepTimesMS, row.Pooled, row.Tags = cell.StepTimesMS, cell.Pooled, cell.Tags
 	row.Fingerprint = n.fingerprint(r, a, cell)
 	row.Evidence = maps.Clone(a.evidence)
-	for path, sum := range cell.Digests {
-		row.Evidence[path] = sum
+	for path, sum := range cell.Digests { // by their paths below the matrix.json
+		row.Evidence[filepath.Join(filepath.Dir(n.relative(a.path)), path)] = sum
 	}
 	return row
 }
