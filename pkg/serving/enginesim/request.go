@@ -18,7 +18,6 @@ const (
 // request is one HTTP/1.1 request as it was read.
 type request struct {
 	method, path string
-	http10       bool
 	id           string // x-request-id
 	close        bool   // the client asked to close after the answer
 	headBytes    int
@@ -146,8 +145,7 @@ func (q *request) parseLine(line string) error {
 	}
 	q.method = method
 	q.path, _, _ = strings.Cut(target, "?")
-	q.http10 = proto == "HTTP/1.0"
-	q.close = q.http10
+	q.close = proto == "HTTP/1.0"
 	return nil
 }
 
