@@ -157,52 +157,6 @@ func (r *run) unlock() {
 	}
 }
 
-// layOut makes the run's folder and writes what is known before anything is measured.
-func (r *run) layOut() error {
-	base := filepath.Join(r.OutDir, group(r.Recipe.Ticket), r.Recipe.Workload)
-	stamp := r.Now().UTC().Format("20060102T150405Z")
-	dir, err := freshFolder(base, stamp)
-	if err != nil {
-		return err
-	}
-	r.dir, r.host = dir, ReadHost()
-	r.matrix = newMatrix(r.Recipe, stamp, r.Tool)
-	if r.RecipePath != "" {
-		r.matrix.RecipeSource.Path = r.RecipePath
-	}
-	r.matrix.Fingerprint = r.host.fingerprint()
-	resolved, err := r.Recipe.Resolved()
-	if err != nil {
-		return fmt.Errorf("writing the resolved recipe: %w", err)
-	}
-	if err := writeFile(filepath.Join(dir, "recipe.resolved.yaml"), resolved); err != nil {
-		return err
-	}
-	if _, err := writeJSON(filepath.Join(dir, "host_env.json"), r.host); err != nil {
-		return err
-	}
-	return r.matrix.Write(filepath.Join(dir, "matrix.json"))
-}
-
-// freshFolder makes base/stamp, or base/stamp-2 and so on when another run began in the same second.
-func freshFolder(base, stamp string) (string, error) {
-	if err := os.MkdirAll(base, 0o755); err != nil {
-		return "", fmt.Errorf("making the output folder: %w", err)
-	}
-	const most = 1000
-	for n := 1; n < most; n++ {
-		dir := filepath.Join(base, stamp)
-		if n > 1 {
-			dir = fmt.Sprintf("%s-%d", dir, n)
-		}
-		err := os.Mkdir(dir, 0o755)
-		if err == nil || !errors.Is(err, os.ErrExist) {
-			return dir, err
-		}
-	}
-	return "", fmt.Errorf("making the output folder: %d runs began at %s", most, stamp)
-}
-
 // measure runs the trials of one cell. A fault of this program fails the cell, not the run.
 func (r *run) measure(ctx context.Context, c *recipe.Cell) (out report.Cell, warnings []string, err error) {
 	if why := r.obstacle(ctx); why != "" {
@@ -255,33 +209,6 @@ func (r *run) guarded(ctx context.Context, t *trial) {
 	t.measure(ctx)
 }
 
-// tell says in plain words how the trial ended.
-func (r *run) tell(t *trial) {
-	label := "cell " + t.cell.Name
-	if t.cell.Trials > 1 {
-		label = fmt.Sprintf("%s, trial %d", label, t.index)
-	}
-	for _, tag := range t.tags {
-		r.Say("%s: step %d: %s: %s", label, tag.Step, tag.Name, tag.Why)
-	}
-	for _, f := range t.failures {
-		r.Say("%s: %v", label, f)
-		if f.Cause != "" {
-			r.Say("%s: the log shows %s", label, f.Cause)
-		}
-		if f.Hint != "" {
-			r.Say("%s: hint: %s", label, f.Hint)
-		}
-	}
-	if t.status() != OK {
-		r.Say("%s: %s", label, t.status())
-		return
-	}
-	m := t.metrics()
-	r.Say("%s: passed: %d steps, median TTFT %.4g ms, median TPOT %.4g ms, p99 ITL %.4g ms, %.5g tokens/s",
-		label, len(t.steps), m["median_ttft_ms"], m["median_tpot_ms"], m["p99_itl_ms"], m["output_throughput"])
-}
-
 // selected are the cells to run, in the recipe's order.
 func (r *run) selected() []*recipe.Cell {
 	var out []*recipe.Cell
@@ -298,11 +225,4 @@ func (o Options) workDir(c *recipe.Cell) string {
 		return o.WorkDir
 	}
 	return c.Serve.WorkDir
-}
-
-func group(ticket string) string {
-	if ticket == "" {
-		return "_no_ticket_"
-	}
-	return ticket
 }

@@ -39,8 +39,8 @@ func firstWave(requests []loadgen.Request, ttft []float64) (wave, late int) {
 	}
 	first := int64(math.MaxInt64)
 	for i := range requests {
-		if t := requests[i].FirstEvent; t != 0 {
-			first = min(first, t)
+		if req := &requests[i]; req.OK() && req.FirstEvent != 0 {
+			first = min(first, req.FirstEvent)
 		}
 	}
 	for i := range requests {
