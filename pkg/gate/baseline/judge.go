@@ -32,17 +32,14 @@ type Judgement struct {
 	Gated []string
 	// Breaches are the bounds that were broken. Each is among the reasons too.
 	Breaches []Breach
+	// Unbroken is the verdict that the cell would have without its breaches, where a second run can
+	// tell a regression from an excursion; "" where it cannot.
+	Unbroken Verdict
 }
 
-// Confirmable reports whether the cell failed by measured bounds alone, so that a second run can
-// tell a regression from an excursion. A failed cell, a missing metric or a wrong checksum needs no
-// second opinion.
-func (j Judgement) Confirmable() bool {
-	if j.Verdict != Fail || len(j.Breaches) != len(j.Reasons) {
-		return false
-	}
-	return !slices.ContainsFunc(j.Breaches, func(b Breach) bool { return b.Policy == metric.Equal })
-}
+// Confirmable reports whether the cell failed by measured bounds alone. A failed cell, a missing metric
+// or a wrong checksum needs no second opinion.
+func (j Judgement) Confirmable() bool { return j.Unbroken != "" }
 
 // Deltas is the reference's record of observation against bound.
 type Deltas struct {
@@ -124,8 +121,6 @@ func (c *court) judgement() Judgement {
 	j := Judgement{Deltas: c.deltas, Gated: c.gated, Breaches: c.breaches}
 	j.Reasons = slices.Concat(c.failures, c.doubts, c.moved)
 	switch {
-	case len(c.failures) > 0:
-		j.Verdict = Fail
 	case len(c.doubts) > 0:
 		j.Verdict = NoVerdict
 	case len(c.moved) > 0:
@@ -133,6 +128,14 @@ func (c *court) judgement() Judgement {
 	default:
 		j.Verdict = Pass
 	}
+	if len(c.failures) == 0 {
+		return j
+	}
+	wrong := slices.ContainsFunc(c.breaches, func(b Breach) bool { return b.Policy == metric.Equal })
+	if len(c.failures) == len(c.breaches) && !wrong {
+		j.Unbroken = j.Verdict
+	}
+	j.Verdict = Fail
 	return j
 }
 

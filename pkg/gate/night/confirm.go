@@ -64,11 +64,12 @@ func settle(row *Row, first baseline.Judgement, again judged) {
 			row.Excursions = append(row.Excursions, b)
 		}
 	}
+	others := slices.DeleteFunc(slices.Clone(first.Reasons), func(reason string) bool { return slices.Contains(reasonsOf(first.Breaches), reason) })
 	switch {
 	case len(row.Breaches) > 0:
 		row.Verdict, row.Reasons = baseline.Fail, reasonsOf(row.Breaches)
-	case again.judgement.Verdict == baseline.Pass || again.judgement.Confirmable():
-		row.Verdict, row.Reasons = baseline.Pass, nil
+	case first.Unbroken != baseline.NoVerdict && (again.judgement.Verdict == first.Unbroken || again.judgement.Unbroken == first.Unbroken):
+		row.Verdict, row.Reasons = first.Unbroken, nil
 		for _, b := range row.Excursions {
 			row.Reasons = append(row.Reasons, fmt.Sprintf("excursion: %s; it held in the confirming run", b))
 		}
@@ -77,6 +78,7 @@ func settle(row *Row, first baseline.Judgement, again judged) {
 		row.Breaches, row.Excursions = first.Breaches, nil
 		row.Reasons = append(reasonsOf(first.Breaches), "the confirming run came to nothing: "+strings.Join(again.judgement.Reasons, "; "))
 	}
+	row.Reasons = append(row.Reasons, others...)
 }
 
 func reasonsOf(breaches []baseline.Breach) []string {

@@ -56,6 +56,15 @@ func TestConfirmation(t *testing.T) {
 	}
 }
 
+func TestExcursionBesideABoundOfAnotherStack(t *testing.T) {
+	r := one(t, "", `alpha::c: {metrics: {median_tpot_ms: {value: 2.4}, p99_itl_ms: {value: 44.0, provenance: {fingerprint: {driver: "6.10"}}}}}`)
+	r.leaves("a.yaml", 1, tpot(3.0, 30))
+	r.leaves("a.yaml", 2, tpot(1.9, 30))
+	r.run("--gpus", "8").want(t, 0, map[string]string{
+		"alpha::c": "record: excursion: median_tpot_ms 3 ms is 25.0 % over its ceiling of 2.4 ms; it held in the confirming run; the bound on p99_itl_ms was not held",
+	})
+}
+
 func TestConfirmationThatTimesOut(t *testing.T) {
 	r := one(t, ", timeout_sec: 2", gate)
 	r.leaves("a.yaml", 0, tpot(3.0, 30))
