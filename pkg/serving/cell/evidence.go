@@ -58,7 +58,7 @@ func firstWave(requests []loadgen.Request, ttft []float64) (wave, late int) {
 
 // listenCounters count what a listening socket turned away, host-wide; our own connections' counts come from the load
 // generator.
-var listenCounters = []string{"TcpExt.ListenOverflows", "TcpExt.ListenDrops"}
+var listenCounters = []string{"ListenOverflows", "ListenDrops"}
 
 // connectEvidence says what the kernel and the requests' own phases tell about slow connections; empty for nothing. It
 // only ever explains a delay that was measured: a retransmission alone is no stall.
