@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -153,31 +154,53 @@ func (c *Client) fetch(ctx context.Context, repo Repo, a Artifact, limit int64, 
 	return nil
 }
 
-// archive is the signed address of the artifact's bytes.
+// archive is the signed address of the artifact's bytes. A repository that was renamed redirects to another
+// address of the API first.
 func (c *Client) archive(ctx context.Context, repo Repo, a Artifact, doing string) (string, error) {
-	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/actions/artifacts/%d/zip", repo.Owner, repo.Name, a.ID), nil)
+	endpoint := fmt.Sprintf("/actions/artifacts/%d/zip", a.ID)
+	at := fmt.Sprintf("repos/%s/%s%s", repo.Owner, repo.Name, endpoint)
+	for range maxRenames {
+		location, err := c.redirect(ctx, at, doing)
+		if err != nil {
+			return "", err
+		}
+		// An Enterprise Server may keep its storage on the API's own host.
+		if !sameOrigin(location, c.rest.BaseURL) || !strings.HasSuffix(location.Path, endpoint) {
+			return location.String(), nil
+		}
+		at = location.String()
+	}
+	return "", fmt.Errorf("%s: GitHub redirects in a circle", doing)
+}
+
+// maxRenames bounds the redirects within the API.
+const maxRenames = 3
+
+// redirect is where an address of the API, absolute or relative to its base, redirects to.
+func (c *Client) redirect(ctx context.Context, at, doing string) (*url.URL, error) {
+	req, err := c.rest.NewRequest(http.MethodGet, at, nil)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", doing, err)
+		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	resp, err := c.direct.Do(req.WithContext(ctx))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", doing, withoutQuery(err))
+		return nil, fmt.Errorf("%s: %w", doing, withoutQuery(err))
 	}
 	defer discard(resp)
 	switch resp.StatusCode {
 	case http.StatusFound, http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		location, err := resp.Location()
 		if err != nil {
-			return "", fmt.Errorf("%s: GitHub redirects to nowhere", doing)
+			return nil, fmt.Errorf("%s: GitHub redirects to nowhere", doing)
 		}
-		return location.String(), nil
+		return location, nil
 	case http.StatusGone:
-		return "", fmt.Errorf("%s: %w", doing, ErrExpired)
+		return nil, fmt.Errorf("%s: %w", doing, ErrExpired)
 	}
 	if err := github.CheckResponse(resp); err != nil {
-		return "", refused(doing, "actions: read", err)
+		return nil, refused(doing, "actions: read", err)
 	}
-	return "", fmt.Errorf("%s: GitHub answered %d where it should redirect", doing, resp.StatusCode)
+	return nil, fmt.Errorf("%s: GitHub answered %d where it should redirect", doing, resp.StatusCode)
 }
 
 // sortNewest orders artifacts by time, newest first; two attempts of a run may leave one name twice, and

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -156,6 +157,60 @@ func TestDownloadGone(t *testing.T) {
 		err := client.Download(t.Context(), repo, ghapi.Artifact{ID: 1, Name: "n"}, 10, file, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: got %v, want it to say %q", status, err, want)
+		}
+	}
+}
+
+// TestStorageOnTheAPIHost: an Enterprise Server may redirect to its own host, which still gets no token.
+func TestStorageOnTheAPIHost(t *testing.T) {
+	var host *httptest.Server
+	host = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/v3/") {
+			http.Redirect(w, r, host.URL+"/_services/blob?"+signature, http.StatusFound)
+			return
+		}
+		io.WriteString(w, "zip")
+	}))
+	defer host.Close()
+	client, err := ghapi.New(ghapi.Options{APIURL: host.URL + "/api/v3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "a.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := client.Download(t.Context(), repo, ghapi.Artifact{ID: 1, Name: "n"}, 10, file, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(file.Name()); err != nil || string(got) != "zip" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestDownloadFromARenamedRepository: the API redirects to itself before it redirects to the storage host.
+func TestDownloadFromARenamedRepository(t *testing.T) {
+	for _, circle := range []bool{false, true} {
+		server, client, _ := fake(t)
+		host := storage(t, func(_ int, w http.ResponseWriter) { w.Write([]byte("zip")) })
+		server.Handle(archiveArtifact, func(r ghapitest.Request) ghapitest.Answer {
+			if got := r.Header.Get("Authorization"); got != "Bearer "+token {
+				t.Errorf("got authorization %q", got)
+			}
+			if r.Path["repo"] == "rep" || circle {
+				return ghapitest.Answer{Status: 302, Header: map[string]string{"Location": server.URL + "/repos/own/renamed/actions/artifacts/1/zip"}}
+			}
+			return ghapitest.Answer{Status: 302, Header: map[string]string{"Location": host.URL + "/blob?" + signature}}
+		})
+		file, err := os.Create(filepath.Join(t.TempDir(), "a.zip"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		err = client.Download(t.Context(), repo, ghapi.Artifact{ID: 1, Name: "n"}, 10, file, nil)
+		if (err != nil) != circle {
+			t.Errorf("circle %v: got %v", circle, err)
 		}
 	}
 }

@@ -169,11 +169,15 @@ func tokenTransport(api *url.URL, source oauth2.TokenSource, base http.RoundTrip
 	}
 	authorized := &oauth2.Transport{Source: source, Base: base}
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
-		if req.URL.Scheme == api.Scheme && strings.EqualFold(req.URL.Host, api.Host) {
+		if sameOrigin(req.URL, api) {
 			return authorized.RoundTrip(req)
 		}
 		return base.RoundTrip(req)
 	})
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
