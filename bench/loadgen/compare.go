@@ -33,6 +33,9 @@ type row struct {
 	// ITLMedian and ITLP99 are percentiles of |ITL - true ITL| over all events, in microseconds.
 	ITLMedian float64 `json:"itl_abs_error_median_us"`
 	ITLP99    float64 `json:"itl_abs_error_p99_us"`
+	// StampMedian and StampP99 are percentiles of stamp - send time, in microseconds.
+	StampMedian float64 `json:"stamp_lag_median_us"`
+	StampP99    float64 `json:"stamp_lag_p99_us"`
 	// LagP99 is the client's own read lag, in milliseconds.
 	LagP99    float64  `json:"read_lag_p99_ms"`
 	CPU       float64  `json:"client_cpu_share"`
@@ -66,7 +69,8 @@ func measure(ctx context.Context, s *step.Step, l load) (row, error) {
 	for _, of := range []func(*row) *float64{
 		func(r *row) *float64 { return &r.TTFT }, func(r *row) *float64 { return &r.TPOT },
 		func(r *row) *float64 { return &r.P99ITL }, func(r *row) *float64 { return &r.ITLMedian },
-		func(r *row) *float64 { return &r.ITLP99 }, func(r *row) *float64 { return &r.LagP99 },
+		func(r *row) *float64 { return &r.ITLP99 }, func(r *row) *float64 { return &r.StampMedian },
+		func(r *row) *float64 { return &r.StampP99 }, func(r *row) *float64 { return &r.LagP99 },
 		func(r *row) *float64 { return &r.CPU }, func(r *row) *float64 { return &r.Coalesced }, func(r *row) *float64 { return &r.RunDelay },
 	} {
 		median(of)
@@ -138,7 +142,7 @@ func compare(res *loadgen.Result, log *enginesim.SendLog) (row, error) {
 		sent[log.Records[i].ID] = &log.Records[i]
 	}
 	var got, want figures
-	var errs []float64
+	var errs, lags []float64
 	for i := range res.Requests {
 		r := &res.Requests[i]
 		if !r.OK() {
@@ -161,16 +165,20 @@ func compare(res *loadgen.Result, log *enginesim.SendLog) (row, error) {
 		}
 		got.add(r.Sent, seen)
 		want.add(rec.Read, truth)
+		for k := range seen {
+			lags = append(lags, float64(seen[k]-truth[k])/1e3)
+		}
 		for k := 1; k < len(seen); k++ {
 			errs = append(errs, math.Abs(float64(seen[k]-seen[k-1]-truth[k]+truth[k-1]))/1e3)
 		}
 	}
-	errs = stats.Sorted(errs)
+	errs, lags = stats.Sorted(errs), stats.Sorted(lags)
 	c := res.Audit.Client
 	return row{
 		PeakInFlight: log.Summary.PeakInFlight,
 		TTFT:         percent(got.ttft, want.ttft, 50), TPOT: percent(got.tpot, want.tpot, 50), P99ITL: percent(got.itl, want.itl, 99),
 		ITLMedian: stats.Percentile(errs, 50), ITLP99: stats.Percentile(errs, 99),
+		StampMedian: stats.Percentile(lags, 50), StampP99: stats.Percentile(lags, 99),
 		LagP99: c.LagP99Ms, CPU: c.CPUShare, RunDelay: c.RunDelayShare, Coalesced: c.CoalescedShare, Clock: string(res.Clock), Tags: res.Tags,
 	}, nil
 }

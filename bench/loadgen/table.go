@@ -48,14 +48,14 @@ func (l load) missed(r row) []string {
 func table(rows []row) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "load\tpeak at server\tTTFT err %\tTPOT err %\tp99 ITL err %\t|ITL err| med us\tp99 us\tread lag p99 ms\tclient CPU\trun delay\tcoalesced\tclock\ttags\tverdict\t")
+	fmt.Fprintln(w, "load\tpeak at server\tTTFT err %\tTPOT err %\tp99 ITL err %\t|ITL err| med us\tp99 us\tstamp lag med us\tp99 us\tread lag p99 ms\tclient CPU\trun delay\tcoalesced\tclock\ttags\tverdict\t")
 	for _, r := range rows {
 		verdict := "ok"
 		if len(r.Missed) > 0 {
 			verdict = "missed"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%+.2f\t%+.3f\t%+.2f\t%.2f\t%.1f\t%.3f\t%.2f\t%.2f\t%.4f\t%s\t%s\t%s\t\n", r.Load, r.PeakInFlight,
-			r.TTFT, r.TPOT, r.P99ITL, r.ITLMedian, r.ITLP99, r.LagP99, r.CPU, r.RunDelay, r.Coalesced, r.Clock, strings.Join(r.Tags, ","), verdict)
+		fmt.Fprintf(w, "%s\t%d\t%+.2f\t%+.3f\t%+.2f\t%.2f\t%.1f\t%.1f\t%.1f\t%.3f\t%.2f\t%.2f\t%.4f\t%s\t%s\t%s\t\n", r.Load, r.PeakInFlight,
+			r.TTFT, r.TPOT, r.P99ITL, r.ITLMedian, r.ITLP99, r.StampMedian, r.StampP99, r.LagP99, r.CPU, r.RunDelay, r.Coalesced, r.Clock, strings.Join(r.Tags, ","), verdict)
 	}
 	w.Flush()
 	return b.String()

@@ -13,10 +13,11 @@ const (
 
 // Places inside a chunked body.
 const (
-	chunkSize = iota
+	chunkLine = iota
 	chunkExtension
 	chunkData
 	chunkDataEnd
+	chunkDataLF
 	trailer
 	trailerLine
 )
@@ -30,6 +31,8 @@ type body struct {
 	state   uint8
 	digits  uint8
 	done    bool
+	// chunkSize is the size on the wire of the chunk that began last, for the caller to take.
+	chunkSize int64
 }
 
 func newBody(f framing, length int64) body {
@@ -85,17 +88,18 @@ func skipLine(b []byte) []byte {
 // mark takes one byte of the coding itself.
 func (d *body) mark(c byte) error {
 	switch d.state {
-	case chunkSize:
+	case chunkLine:
 		return d.size(c)
 	case chunkExtension:
 		if c == '\n' {
 			d.chunk()
 		}
-	case chunkDataEnd:
-		switch c {
-		case '\r':
-		case '\n':
-			d.state, d.left, d.digits = chunkSize, 0, 0
+	case chunkDataEnd, chunkDataLF:
+		switch {
+		case c == '\n':
+			d.state, d.left, d.digits = chunkLine, 0, 0
+		case c == '\r' && d.state == chunkDataEnd:
+			d.state = chunkDataLF
 		default:
 			return errChunk
 		}
@@ -137,6 +141,7 @@ func (d *body) size(c byte) error {
 // chunk begins the data of a chunk, or the trailer after the last.
 func (d *body) chunk() {
 	d.state = chunkData
+	d.chunkSize = int64(d.digits) + 2 + d.left + 2
 	if d.left == 0 {
 		d.state = trailer
 	}

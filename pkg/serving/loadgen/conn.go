@@ -66,13 +66,22 @@ func (d *dialer) dial(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// read waits for bytes and returns the time at which the last of them came.
-func (c *conn) read(b []byte) (n int, at int64, err error) {
+// read reads an answer: up to limit bytes at a time into b, handed to took with the time at which the last of them came
+// and whether more is queued. took returns the next limit, 0 to end.
+func (c *conn) read(b []byte, limit int, took func(n int, at int64, queued bool) int) error {
 	if c.kernel != nil {
-		return c.kernel.read(b)
+		return c.kernel.read(b, limit, took)
 	}
-	n, err = c.Conn.Read(b)
-	return n, Now(), err
+	for limit > 0 {
+		n, err := c.Conn.Read(b)
+		if n > 0 {
+			limit = took(n, Now(), false)
+		}
+		if err != nil && limit > 0 {
+			return err
+		}
+	}
+	return nil
 }
 
 // expiry is the shortest time after which a server is taken to close an idle connection.

@@ -15,6 +15,11 @@
 // event is the kernel's receive stamp of the bytes that completed it, so the client's own scheduling, collector and parsing drop out; elsewhere it is
 // taken when the read returns, and Result.Clock says which. Events that shared a read share a stamp; they are counted.
 //
+// A client that was off its core for some milliseconds finds several segments queued. On loopback, where load generator
+// and engine share a network namespace, each keeps its own stamp as long as it is not acknowledged, and reads are bounded
+// so as not to span two (see pace.go); beyond the 40 ms of a delayed acknowledgement, and on other networks, the
+// kernel merges them. What shares a stamp is in coalesced_share.
+//
 // All times are nanoseconds of the monotonic clock (CLOCK_MONOTONIC on Linux), so they compare with a server's own log.
 //
 // # Definitions

@@ -32,7 +32,8 @@ type Request struct {
 	Events []Event
 	// TokensSource says where Event.Tokens come from.
 	TokensSource TokensSource
-	// Reads counts reads that completed an event; Coalesced counts events that shared a read with an earlier one.
+	// Reads counts arrivals that completed an event; Coalesced counts events that came in the same arrival as the one
+	// before, and share its stamp: a segment with kernel stamps, a read otherwise.
 	Reads, Coalesced int
 	// Bytes is the size of the answer's body.
 	Bytes int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,9 @@ type slot struct {
 	lag    *lags
 	stats  slotStats
 
+	took func(n int, at int64, queued bool) int // take
+	bad  error                                  // what take found wrong
+
 	lastRead atomic.Int64 // when bytes last came
 	closing  atomic.Bool  // the stream said it was over, the body has not ended
 
@@ -31,6 +35,7 @@ type slot struct {
 	active bool
 	sent   int64
 	cause  Class // why the watchdog ended the request
+	looked int64 // the lastRead after which it nudged
 }
 
 // slotStats counts what becomes of a slot's connections. Only the slot's goroutine writes it.
@@ -50,6 +55,7 @@ func (s *slot) ready(chat bool) {
 	}
 	s.buf = touched[byte](readSize)
 	s.lag = new(lags)
+	s.took = s.take
 	s.stream.prepare(chat)
 }
 
@@ -137,6 +143,7 @@ func (s *slot) perform(ctx context.Context, o *order, r *Request, tolerate []Cla
 // exchange writes the request and reads until its answer has ended.
 func (s *slot) exchange(o *order, r *Request, written func()) error {
 	s.stream.begin(r)
+	s.bad = nil
 	s.closing.Store(false)
 	s.mu.Lock()
 	s.active, s.cause = true, ""
@@ -151,36 +158,63 @@ func (s *slot) exchange(o *order, r *Request, written func()) error {
 	if err != nil {
 		return err
 	}
-	return s.receive(r)
+	return s.receive()
 }
 
-// receive is the hot loop.
-func (s *slot) receive(r *Request) error {
-	kernel := s.conn.kernel != nil
+// receive reads the answer to its end.
+func (s *slot) receive() error {
 	for {
-		n, at, err := s.conn.read(s.buf)
-		if n > 0 {
-			if kernel {
-				s.lag.add(Now() - at)
-			}
-			s.lastRead.Store(at)
-			if r.FirstByte == 0 {
-				r.FirstByte = at
-			}
-			over, bad := s.stream.take(s.buf[:n], at)
-			if bad != nil || over {
-				return bad
-			}
-			if s.stream.done {
-				s.closing.Store(true)
-			}
+		err := s.conn.read(s.buf, s.stream.limit(), s.took)
+		switch {
+		case err == nil:
+			return s.bad
+		case errors.Is(err, io.EOF) && s.stream.closed():
+			return nil
+		case errors.Is(err, os.ErrDeadlineExceeded) && s.nudged():
+			continue
 		}
-		if err != nil {
-			if errors.Is(err, io.EOF) && s.stream.closed() {
-				return nil
-			}
-			return err
-		}
+		return err
+	}
+}
+
+// take is the hot path: what one read brought.
+func (s *slot) take(n int, at int64, queued bool) (limit int) {
+	st := &s.stream
+	if s.conn.kernel != nil {
+		s.lag.add(Now() - at)
+		st.pace.read(n, at, queued)
+	}
+	s.lastRead.Store(at)
+	if st.r.FirstByte == 0 {
+		st.r.FirstByte = at
+	}
+	over, bad := st.take(s.buf[:n], at)
+	if s.bad = bad; over || bad != nil {
+		return 0
+	}
+	if st.done {
+		s.closing.Store(true)
+	}
+	return st.limit()
+}
+
+// nudged tells a read that was only to look again from one that was to end.
+func (s *slot) nudged() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause != "" {
+		return false
+	}
+	s.conn.SetReadDeadline(time.Time{})
+	return true
+}
+
+// nudge makes a silent stream look at its socket again, once a silence: a reset that comes together with data is not
+// announced a second time.
+func (s *slot) nudge() {
+	if last := s.lastRead.Load(); s.active && s.conn.kernel != nil && s.cause == "" && s.looked != last {
+		s.looked = last
+		s.conn.SetReadDeadline(past)
 	}
 }
 

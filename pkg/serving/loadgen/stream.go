@@ -17,6 +17,7 @@ type stream struct {
 	frame framer
 	head  head
 	body  body
+	pace  pace
 	r     *Request
 	at    int64 // time of the bytes being taken
 
@@ -25,9 +26,9 @@ type stream struct {
 	done      bool // [DONE], or an error event: nothing more is expected
 	doneMark  bool // [DONE]
 	errored   bool
-	garbage   bool // an event that is no JSON object
-	leftover  bool // bytes behind the body
-	gotEvent  bool // the read being taken completed an event
+	garbage   bool  // an event that is no JSON object
+	leftover  bool  // bytes behind the body
+	eventAt   int64 // time of the last choices event
 	usage     usage
 	perEvent  int // choices events with usage of their own
 	textBytes int64
@@ -42,6 +43,7 @@ func (s *stream) prepare(chat bool) {
 	s.chat = chat
 	s.head.buf = touched[byte](4 << 10)[:0]
 	s.frame = framer{emit: s.event, line: touched[byte](4 << 10)[:0], data: touched[byte](4 << 10)[:0]}
+	s.pace = pace{least: leastEvent, burst: 1}
 	s.note = make([]byte, 0, maxNote)
 }
 
@@ -49,18 +51,19 @@ func (s *stream) prepare(chat bool) {
 func (s *stream) begin(r *Request) {
 	s.frame.reset()
 	s.head.reset()
-	*s = stream{chat: s.chat, frame: s.frame, head: s.head, note: s.note[:0], r: r, usage: noUsage}
+	*s = stream{chat: s.chat, frame: s.frame, head: s.head, pace: s.pace, note: s.note[:0], r: r, usage: noUsage}
 	r.Events = r.Events[:0]
 }
 
 // take takes what one read brought; over tells that the answer has ended.
 func (s *stream) take(b []byte, at int64) (over bool, err error) {
-	s.at, s.gotEvent = at, false
+	s.at = at
 	if !s.headed {
 		if b, s.headed, err = s.head.feed(b); err != nil || !s.headed {
 			return false, err
 		}
 		s.r.Status = s.head.status
+		s.pace.head = len(s.head.buf) - len(b)
 		s.body = newBody(s.head.framing, s.head.length)
 		s.eventful = s.head.status == 200 && !s.head.encoded && !s.isDocument()
 	}
@@ -68,6 +71,10 @@ func (s *stream) take(b []byte, at int64) (over bool, err error) {
 		var payload []byte
 		if payload, b, err = s.body.next(b); err != nil {
 			return false, err
+		}
+		if s.body.chunkSize > 0 {
+			s.pace.chunk(s.body.chunkSize)
+			s.body.chunkSize = 0
 		}
 		s.r.Bytes += int64(len(payload))
 		if !s.eventful {
@@ -171,11 +178,11 @@ func (s *stream) choices(choices []byte, u usage) {
 	}
 	r.LastToken = s.at
 	r.Events = append(r.Events, e)
-	if s.gotEvent {
+	if s.eventAt == s.at {
 		r.Coalesced++
 	} else {
 		r.Reads++
-		s.gotEvent = true
+		s.eventAt = s.at
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 // closingLimit is how long a body may stay open after the stream said it was over.
 const closingLimit = time.Second
 
+// nudgeAfter is the silence after which a stream looks at its socket again.
+const nudgeAfter = time.Second
+
 // sleepUntil waits for a time of the monotonic clock by Go's timers; false when ctx ended first.
 func sleepUntil(ctx context.Context, at int64) bool {
 	wait := time.Duration(at - Now())
@@ -66,6 +69,8 @@ func (r *runner) inspect(s *slot, now int64, canceled bool) {
 		s.end(IdleTimeout)
 	case time.Duration(now-s.sent) > r.plan.RequestTimeout:
 		s.end(RequestTimeout)
+	case silent > nudgeAfter:
+		s.nudge()
 	}
 }
 
