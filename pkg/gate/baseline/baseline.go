@@ -60,6 +60,8 @@ type Spec struct {
 	// Passed is false for an expected failure: the cell is known to fail, and is reported as soon
 	// as it does not.
 	Passed bool
+	// Reason says why a gate of this cell was given up or loosened the last time; "" where none was.
+	Reason string
 	// StepTime is the ceiling of mean_step_time_ms; nil where there is none.
 	StepTime *StepTime
 	// Bounds are the metric bounds in the order of the file.
@@ -91,7 +93,7 @@ type Bound struct {
 
 // Provenance is how a bound was derived, so that it can be derived again.
 type Provenance struct {
-	// Rule is "extremum" or "screened".
+	// Rule is "extremum" or "screened", each over a window of nights, or "run" for a single run.
 	Rule string `json:"rule,omitempty"`
 	// Margin is the headroom over the window's worst night, 0.25 for a quarter.
 	Margin *float64 `json:"margin,omitempty"`

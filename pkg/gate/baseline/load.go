@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/metric"
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
@@ -35,6 +36,7 @@ type rawFile struct {
 
 type rawSpec struct {
 	Passed   *bool                `json:"passed"`
+	Reason   string               `json:"reason"`
 	StepTime *rawStepTime         `json:"step_time_ms"`
 	Metrics  map[string]*rawBound `json:"metrics"`
 }
@@ -99,7 +101,7 @@ func (r *reading) spec(raw *rawSpec, path ...any) *Spec {
 	}
 	at := func(more ...any) []any { return slices.Concat(path, more) }
 	has := func(more ...any) bool { return r.doc.Has(strict.Field(at(more...)...)) }
-	spec := &Spec{Passed: true}
+	spec := &Spec{Passed: true, Reason: strings.TrimSpace(raw.Reason)}
 	if raw.Passed != nil {
 		spec.Passed = *raw.Passed
 	} else if has("passed") {
