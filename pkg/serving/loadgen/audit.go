@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"math"
+	"net"
 	"slices"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/stats"
@@ -130,7 +131,7 @@ func (r *runner) client(res *Result, before, after probe) Client {
 }
 
 func (r *runner) connections() Connect {
-	c := Connect{Connections: len(r.slots)}
+	c := Connect{Connections: len(r.slots), Loopback: r.loopback()}
 	var times []float64
 	for _, s := range r.slots {
 		c.Dialled += s.stats.dialled
@@ -147,6 +148,18 @@ func (r *runner) connections() Connect {
 		c.P50Ms, c.MaxMs = stats.Percentile(times, 50), times[len(times)-1]
 	}
 	return c
+}
+
+// loopback tells whether both ends of the connections are on this host.
+func (r *runner) loopback() bool {
+	for _, s := range r.slots {
+		if s.conn != nil {
+			local, _ := s.conn.LocalAddr().(*net.TCPAddr)
+			remote, _ := s.conn.RemoteAddr().(*net.TCPAddr)
+			return local != nil && remote != nil && (remote.IP.IsLoopback() || remote.IP.Equal(local.IP))
+		}
+	}
+	return false
 }
 
 func (r *runner) network(before, after probe) Network {

@@ -12,13 +12,13 @@
 // Every stream slot owns one connection, dialled before the clock starts. Requests are built beforehand; t0 is taken
 // immediately before the write. While a stream runs nothing is decoded and nothing allocated: bytes are scanned in
 // place and (time, bytes, tokens) kept per event in arenas touched beforehand. On Linux without TLS the time of an
-// event is the kernel's receive stamp of the bytes that completed it, so the client's own scheduling, collector and parsing drop out; elsewhere it is
-// taken when the read returns, and Result.Clock says which. Events that shared a read share a stamp; they are counted.
+// event is the kernel's receive stamp of the bytes that completed it, so the client's own scheduling, collector and
+// parsing drop out; elsewhere it is taken when the read returns, and Result.Clock says which.
 //
-// A client that was off its core for some milliseconds finds several segments queued. On loopback, where load generator
-// and engine share a network namespace, each keeps its own stamp as long as it is not acknowledged, and reads are bounded
-// so as not to span two (see pace.go); beyond the 40 ms of a delayed acknowledgement, and on other networks, the
-// kernel merges them. What shares a stamp is in coalesced_share.
+// A client that was off its core for some milliseconds finds several segments queued. On loopback, where load
+// generator and engine share a network namespace, each keeps its own stamp as long as it is not acknowledged, and
+// reads are bounded so as not to span two (see pace.go). After a longer sleep, and on other networks, the kernel
+// merges them. What shares a stamp is in coalesced_share.
 //
 // All times are nanoseconds of the monotonic clock (CLOCK_MONOTONIC on Linux), so they compare with a server's own log.
 //

@@ -122,6 +122,8 @@ type Connect struct {
 	// P50Ms and MaxMs are dial times (TLS included).
 	P50Ms float64 `json:"p50_ms"`
 	MaxMs float64 `json:"max_ms"`
+	// Loopback tells that the engine was reached without a network between.
+	Loopback bool `json:"loopback"`
 	// SYNRetransmits counts SYN retransmissions of our connections, -1 when the kernel does not say.
 	SYNRetransmits int `json:"syn_retransmits"`
 }
