@@ -3,6 +3,7 @@ module github.com/gatehouse-ci/gatehouse
 go 1.26.0
 
 require (
+	github.com/go-json-experiment/json v1.27.2
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-github/v60 v60.0.0
 	github.com/google/renameio/v2 v2.0.2

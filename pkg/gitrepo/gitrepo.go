@@ -1,4 +1,4 @@
-// Package gitrepo asks the git command about a checkout.
+// Package gitrepo asks the git command about a checkout, and keeps data on a branch that nobody checks out.
 package gitrepo
 
 import (

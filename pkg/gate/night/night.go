@@ -18,7 +18,7 @@ const (
 	errTimeout    = "timeout"
 	errCorrupt    = "corrupt_matrix"
 	errEmpty      = "empty_matrix"
-	errZeroWork   = "zero_work"
+	ZeroWork      = "zero_work" // exported: a merge of results knows the row by it
 	errBadInput   = "bad_input"
 	errBadRecipe  = "bad_recipe"
 	errNotStarted = "not_started"
@@ -113,7 +113,7 @@ func (n *night) zeroWork() {
 		}
 		reason = "no entry ran, all were skipped: " + strings.Join(why, "; ")
 	}
-	n.results.Entries = append(n.results.Entries, n.self(baseline.Fail, errZeroWork, reason))
+	n.results.Entries = append(n.results.Entries, n.self(baseline.Fail, ZeroWork, reason))
 }
 
 // orphans tells of keys that guard no entry of the matrix.
@@ -200,4 +200,4 @@ func (c Counts) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func verdicts(rows []Row) string { return count(rows).String() }
+func verdicts(rows []Row) string { return Count(rows).String() }

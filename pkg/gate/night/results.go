@@ -90,6 +90,8 @@ type Row struct {
 	Fingerprint report.Fingerprint `json:"fingerprint,omitempty"`
 	// Evidence holds sha256 hex digests of the matrix.json and of what it rests on, by path.
 	Evidence map[string]string `json:"evidence,omitempty"`
+	// Runner is the machine, where rows of several machines were merged into one file.
+	Runner string `json:"runner,omitempty"`
 }
 
 // Metrics is what a cell measured.
@@ -145,7 +147,8 @@ func (r *Row) Words() []string {
 	return words
 }
 
-func count(rows []Row) Counts {
+// Count counts rows by verdict.
+func Count(rows []Row) Counts {
 	c := Counts{Total: len(rows)}
 	for i := range rows {
 		switch rows[i].Verdict {
@@ -169,7 +172,7 @@ func count(rows []Row) Counts {
 func (r *Results) write(path string, now time.Time) error {
 	r.SchemaVersion = 1
 	r.GeneratedAt = stamp(now)
-	r.Summary = count(r.Entries)
+	r.Summary = Count(r.Entries)
 	if r.Entries == nil {
 		r.Entries = []Row{}
 	}

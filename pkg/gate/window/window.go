@@ -132,7 +132,7 @@ type Metric struct {
 }
 
 // Read reads a history once and judges every cell in it. An error of the history is returned as it is.
-func Read(runs iter.Seq2[*history.Run, error], o Options) (*Report, error) { return nil, nil }
+func Read(runs iter.Seq2[*history.Attempt, error], o Options) (*Report, error) { return nil, nil }
 
 // Provenance is what a baselines file keeps beside the bound of a metric.
 func (c *Cell) Provenance(m *Metric, o Options) *baseline.Provenance { return nil }

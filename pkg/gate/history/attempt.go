@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/night"
 )
 
-// Run is one attempt of one run: the results of its night.
-type Run struct {
+// Attempt is one attempt of one run: the results of its night.
+type Attempt struct {
 	night.Results
 
 	// Sources are the results files it was made of.
