@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -215,6 +216,70 @@ func TestGraphQLLimit(t *testing.T) {
 	}
 	if _, err := client.REST().Do(t.Context(), req, nil); !ghapi.IsLimit(err) {
 		t.Errorf("got %v, want a limit", err)
+	}
+}
+
+// TestClockSkew: times to wait until are by GitHub's clock, which the answer tells.
+func TestClockSkew(t *testing.T) {
+	for _, skew := range []time.Duration{-3 * time.Minute, 3 * time.Minute} {
+		server, client, clock := fake(t)
+		server.Now = func() time.Time { return clock.Now().Add(skew) }
+		server.Handle(getRepo, func(r ghapitest.Request) ghapitest.Answer {
+			if r.Try == 1 {
+				return ghapitest.Answer{Status: 429, Header: map[string]string{"Retry-After": server.Now().Add(30 * time.Second).Format(http.TimeFormat)}}
+			}
+			return ghapitest.Answer{Body: map[string]any{"full_name": "own/rep"}}
+		})
+		if err := askOnce(t.Context(), client); err != nil {
+			t.Fatal(err)
+		}
+		if len(clock.sleeps) != 1 || clock.sleeps[0] < 30*time.Second || clock.sleeps[0] > 34*time.Second {
+			t.Errorf("skew %s: got waits %v, want one of 30 s", skew, clock.sleeps)
+		}
+	}
+}
+
+// TestBodyIsSentAgain: what may be repeated is repeated whole.
+func TestBodyIsSentAgain(t *testing.T) {
+	var bodies []string
+	flaky := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		if bodies = append(bodies, string(text)); len(bodies) == 1 {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer flaky.Close()
+	clock := newStillClock()
+	client, err := ghapi.New(ghapi.Options{APIURL: flaky.URL, Clock: ghapi.Clock{Now: clock.Now, Sleep: clock.Sleep}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := client.REST().NewRequest(http.MethodPut, "x", map[string]string{"a": "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.REST().Do(t.Context(), req, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(bodies) != 2 || bodies[0] != bodies[1] || bodies[0] == "" {
+		t.Errorf("got bodies %q, want one twice", bodies)
+	}
+}
+
+func TestProblem(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		rule string
+	}{
+		{errors.New("dial"), ghapi.RuleUnreachable},
+		{fmt.Errorf("x: %w", &ghapi.LimitError{Kind: "rate limit"}), ghapi.RuleLimit},
+		{fmt.Errorf("x: %w", &ghapi.AccessError{Doing: "x", Status: 403}), ghapi.RuleRefused},
+		{fmt.Errorf("x: %w", ghapi.ErrExpired), ghapi.RuleExpired},
+		{fmt.Errorf("x: %w", ghapi.ErrIncomplete), ghapi.RuleIncomplete},
+	} {
+		if p := ghapi.Problem(tt.err); p.Rule != tt.rule || p.Hint == "" || p.Message != tt.err.Error() {
+			t.Errorf("%v: got %+v, want rule %s", tt.err, p, tt.rule)
+		}
 	}
 }
 

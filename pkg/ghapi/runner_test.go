@@ -134,6 +134,29 @@ func TestFleetFailures(t *testing.T) {
 	}
 }
 
+// TestEnterpriseServer asks below the base path, over several pages, and nowhere else.
+func TestEnterpriseServer(t *testing.T) {
+	for _, base := range []string{"/api/v3", "/api/v3/"} {
+		server, clock := ghapitest.New(t), newStillClock()
+		server.Pages(listRunners, "runners", 1, runner(1, "a", "online", false, "x"), runner(2, "b", "online", true, "x"), runner(3, "c", "offline", false, "x"))
+		o := options(server, clock)
+		o.APIURL, o.ServerURL = server.URL+base, server.URL
+		client, err := ghapi.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet, err := client.Fleet(t.Context(), repo)
+		if err != nil || len(fleet.Runners) != 3 || !fleet.Runners[0].Idle() || fleet.Runners[1].Idle() || fleet.Runners[2].Online() {
+			t.Errorf("%s: got %+v, %v", base, fleet, err)
+		}
+		for _, r := range server.Requests() {
+			if !strings.HasPrefix(r.URL.Path, "/api/v3/") || strings.Contains(r.URL.Path, "//") {
+				t.Errorf("%s: got a request for %s", base, r.URL.Path)
+			}
+		}
+	}
+}
+
 func TestMatch(t *testing.T) {
 	r := ghapi.Runner{Labels: []string{"self-hosted", "Linux", "X64", "gpu-old", " Trim "}}
 	tests := []struct {

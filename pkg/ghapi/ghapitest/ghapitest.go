@@ -2,7 +2,8 @@
 //
 // A test says what the endpoints it needs answer; every request is checked against the description, and so
 // is every answer, so that neither side can drift into an API of its own. Requests for endpoints that no
-// test set up are answered 404 and recorded like all others.
+// test set up are answered 404 and recorded like all others. The API is served at the root, as on
+// github.com, and below /api/v3, as on an Enterprise Server.
 package ghapitest
 
 import (
@@ -161,7 +162,7 @@ func (s *Server) record(r *http.Request) (Request, func(Request) Answer) {
 	if err != nil {
 		s.t.Errorf("reading the request %s: %v", r.URL, err)
 	}
-	e, path := described().find(r.Method, r.URL.EscapedPath())
+	e, path := described().find(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), "/api/v3"))
 	req := Request{Request: r, Path: path}
 	if len(text) > 0 {
 		json.Unmarshal(text, &req.Body)
