@@ -33,9 +33,9 @@ func TestDrainIsShorterThanTheGrace(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	got := environment(Spec{Token: "1-abc",
-		Environ: []string{"PATH=/bin", "INPUT_RECIPE=r", "GITHUB_TOKEN=secret", "ACTIONS_RUNTIME_TOKEN=secret", "GH_TOKEN=secret", "HF_TOKEN=mine", "RUNNER_TRACKING_ID=7", Marker + "=other", "A=1"},
-		Env:     map[string]string{"A": "2", Marker: "forged"}})
-	want := []string{"A=2", Marker + "=1-abc", "HF_TOKEN=mine", "PATH=/bin", "RUNNER_TRACKING_ID=7"}
+		Environ: []string{"PATH=/bin", "GITHUB_TOKEN=secret", "GH_TOKEN=secret", "HF_TOKEN=another", "NO_VALUE", "RUNNER_TRACKING_ID=7", Marker + "=other", "A=1"},
+		Env:     map[string]string{"A": "2", "HF_TOKEN": "named", Marker: "forged"}})
+	want := []string{"A=2", Marker + "=1-abc", "HF_TOKEN=named", "PATH=/bin", "RUNNER_TRACKING_ID=7"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -180,12 +180,13 @@ func (p *process) Stop(ctx context.Context, grace time.Duration) error {
 	return p.spec.Root.Forget(p.spec.Token)
 }
 
-// environment is the engine's: ours without what belongs to the job, then the spec's, then the marker.
+// environment is the engine's: ours without tokens, then the spec's, then the marker. A token of the job around us is none
+// of the engine's business, and whoever reaches the engine should not find it; one that it needs is in the spec, by name.
 func environment(spec Spec) []string {
 	set := map[string]string{}
 	for _, entry := range spec.Environ {
 		name, value, ok := strings.Cut(entry, "=")
-		if ok && !ofJob(name) {
+		if ok && !strings.HasSuffix(name, "_TOKEN") {
 			set[name] = value
 		}
 	}
@@ -196,17 +197,6 @@ func environment(spec Spec) []string {
 		out = append(out, name+"="+set[name])
 	}
 	return out
-}
-
-// ofJob tells whether a variable belongs to the job around us: its inputs, its command files, its tokens. An engine has
-// no use for them, and whoever reaches the engine should not find them.
-func ofJob(name string) bool {
-	for _, prefix := range []string{"INPUT_", "GITHUB_", "ACTIONS_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return name == "GH_TOKEN" || name == Marker
 }
 
 // lookUp finds the command's executable: a path as it is, a bare name beside the running executable, then on PATH.
