@@ -3,7 +3,9 @@ package baseline
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -52,6 +54,19 @@ func ParseText(path string, text []byte) (*Text, error) {
 	}
 	t.root = document.Content[0]
 	return t, nil
+}
+
+// ReadText reads the text of a baselines file. A file that is not there is a new one.
+func ReadText(path string) (*Text, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ParseText(path, nil)
+	}
+	var tree any
+	doc, err := strict.ReadYAML(path, &tree)
+	if err != nil {
+		return nil, err
+	}
+	return ParseText(path, doc.Bytes())
 }
 
 // File is what the text says.

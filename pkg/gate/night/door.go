@@ -15,24 +15,34 @@ import (
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
 
+// The inputs of every door that runs entries.
+var (
+	MatrixInput  = step.Input{Name: "matrix", Kind: step.Path, Arg: "FILE", Default: "config/ci/nightly_eval_matrix.yaml", Help: "The entries to run, from the repository's root."}
+	CommandInput = step.Input{Name: "command", Kind: step.String, Arg: "TEMPLATE", Default: defaultCommand, Help: "What runs the entries that serve-cell does not. Split into arguments once, never seen by a shell; {recipe}, {dir} and {entry} are put in argument by argument."}
+	LaneInput    = step.Input{Name: "lane", Kind: step.String, Arg: "FILE#JOB", Help: "The socket lane this run claims; handed to serve-cell."}
+	LanesInput   = step.Input{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "The list of socket lanes; handed to serve-cell."}
+	GPUsInput    = step.Input{Name: "gpus", Kind: step.Int, Arg: "N", Help: "The number of GPUs, in place of counting them."}
+	SocketInput  = step.Input{Name: "docker-socket", Kind: step.Bool, Help: "Asks for the Docker socket; handed to serve-cell, which checks the grant."}
+)
+
 var door = step.Door{
 	Name:    "nightly-eval",
 	Summary: "runs the nightly matrix, judges every cell against its baseline, writes the results",
 	Manual:  manual,
 	Needs:   []string{"serve-cell"},
 	Inputs: []step.Input{
-		{Name: "matrix", Kind: step.Path, Arg: "FILE", Default: "config/ci/nightly_eval_matrix.yaml", Help: "The entries to run, from the repository's root."},
+		MatrixInput,
 		{Name: "baselines", Kind: step.Path, Arg: "FILE", Default: "config/ci/regression_baselines.yaml", Help: "The blessed bounds, from the repository's root. An absent file is an error, for a night without bounds guards nothing; see --record-only."},
 		{Name: "record-only", Kind: step.Bool, Help: "Measures and records; no baselines are read and nothing fails on a number."},
-		{Name: "command", Kind: step.String, Arg: "TEMPLATE", Default: defaultCommand, Help: "What runs the entries that serve-cell does not. Split into arguments once, never seen by a shell; {recipe}, {dir} and {entry} are put in argument by argument."},
+		CommandInput,
 		{Name: "out", Kind: step.Path, Arg: "FILE", Default: "nightly-results.json", Help: "The results file, from the repository's root; written anew after every entry."},
 		{Name: "summary", Kind: step.Path, Arg: "FILE", Help: "Also writes the job summary's Markdown to this file."},
 		{Name: "work-dir", Kind: step.Path, Arg: "DIR", Default: ".nightly-eval", Help: "Where entries leave their output; an entry's folder below it is emptied before it runs."},
 		{Name: "entry", Kind: step.List, Arg: "NAME", Help: "Runs this entry and not the others."},
-		{Name: "lane", Kind: step.String, Arg: "FILE#JOB", Help: "The socket lane this run claims; handed to serve-cell."},
-		{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "The list of socket lanes; handed to serve-cell."},
-		{Name: "gpus", Kind: step.Int, Arg: "N", Help: "The number of GPUs, in place of counting them."},
-		{Name: "docker-socket", Kind: step.Bool, Help: "Asks for the Docker socket; handed to serve-cell, which checks the grant."},
+		LaneInput,
+		LanesInput,
+		GPUsInput,
+		SocketInput,
 		{Name: "no-confirm", Kind: step.Bool, Help: "Fails on the first breach, without the confirming run."},
 	},
 	Outputs: []step.Output{
@@ -119,42 +129,48 @@ func run(ctx context.Context, s *step.Step) int {
 
 // newNight reads everything that can be wrong before the first entry runs, and tells it all at once.
 func newNight(s *step.Step) (*night, strict.Problems) {
-	n := &night{Step: s, out: s.Path(s.In.String("out")), workDir: s.Path(s.In.String("work-dir"))}
-	n.begin()
-	var problems strict.Problems
-	refuse := func(field, hint, message string) {
-		problems = append(problems, strict.Problem{Field: field, Message: message, Hint: hint})
-	}
-
-	var err error
-	if n.command, err = parseTemplate(s.In.String("command")); err != nil {
-		refuse("--command", "see -help for the template", err.Error())
-	}
-	if s.In.Given("gpus") {
-		if n.gpus = s.In.Int("gpus"); n.gpus < 0 {
-			refuse("--gpus", "", "must not be negative")
-		}
-	} else {
-		n.gpus = matrix.ThisMachine(s.Getenv).GPUs()
-	}
-	n.noConfirm = s.In.Bool("no-confirm")
-	n.serveArgs = serveArgs(s)
-	if exe, err := os.Executable(); err == nil {
-		n.beside = filepath.Dir(exe)
-	}
-
-	if n.matrix, err = matrix.Load(s.Root(), s.Path(s.In.String("matrix"))); err != nil {
-		problems = append(problems, step.Problems(err)...)
-	} else {
+	n := &night{Step: s, out: s.Path(s.In.String("out")), noConfirm: s.In.Bool("no-confirm")}
+	problems := n.prepare()
+	if n.matrix != nil {
 		problems = append(problems, n.choose(s.In.List("entry"))...)
 	}
 	if !s.In.Bool("record-only") {
 		path := s.Path(s.In.String("baselines"))
+		var err error
 		if n.baselines, err = baseline.Load(path); err != nil {
 			problems = append(problems, absent(path, step.Problems(err))...)
 		}
 	}
 	return n, append(problems, n.checkWorkDir()...)
+}
+
+// prepare reads what running an entry takes: the matrix, the commands and the machine.
+func (n *night) prepare() strict.Problems {
+	n.begin()
+	n.workDir = n.Path(n.In.String("work-dir"))
+	var problems strict.Problems
+	refuse := func(field, hint, message string) {
+		problems = append(problems, strict.Problem{Field: field, Message: message, Hint: hint})
+	}
+	var err error
+	if n.command, err = parseTemplate(n.In.String("command")); err != nil {
+		refuse("--command", "see -help for the template", err.Error())
+	}
+	if n.In.Given("gpus") {
+		if n.gpus = n.In.Int("gpus"); n.gpus < 0 {
+			refuse("--gpus", "", "must not be negative")
+		}
+	} else {
+		n.gpus = matrix.ThisMachine(n.Getenv).GPUs()
+	}
+	n.serveArgs = serveArgs(n.Step)
+	if exe, err := os.Executable(); err == nil {
+		n.beside = filepath.Dir(exe)
+	}
+	if n.matrix, err = matrix.Load(n.Root(), n.Path(n.In.String("matrix"))); err != nil {
+		problems = append(problems, step.Problems(err)...)
+	}
+	return problems
 }
 
 // absent turns the refusal of a file that is not there into the choice it leaves.
