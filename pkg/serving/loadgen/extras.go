@@ -15,12 +15,12 @@ func (res *Result) putExtras(e *Export, t totals, s samples) {
 	e.put("ttft_definition", "first choices event - t0")
 	e.put("tokens_source", string(res.tokensSource()))
 
-	res.putSpread(e, "first_text_ttft", s.firstText)
-	res.putSpread(e, "itl_event", s.itl)
+	res.putSpread(e, "", "first_text_ttft", s.firstText)
+	res.putSpread(e, "", "itl_event", s.itl)
 	res.putTokens(e, s.itlToken)
-	res.putSpread(e, "dispatch_delay", s.dispatchDelay)
-	res.putSpread(e, "scheduled_ttft", s.scheduledTTFT)
-	res.putSpread(e, "scheduled_e2el", s.scheduledE2EL)
+	res.putSpread(e, "", "dispatch_delay", s.dispatchDelay)
+	res.putSpread(e, "", "scheduled_ttft", s.scheduledTTFT)
+	res.putSpread(e, "", "scheduled_e2el", s.scheduledE2EL)
 
 	c, f := &res.Audit.Client, &res.Audit.InFlight
 	e.put("tokens_per_event", float64(t.output)/float64(t.events))
@@ -44,13 +44,14 @@ func (res *Result) putExtras(e *Export, t totals, s samples) {
 	e.put("audit", res.Audit)
 }
 
-// putSpread writes mean, median and percentiles of a sample in milliseconds.
-func (res *Result) putSpread(e *Export, m string, values []float64) {
+// putSpread writes mean, median and percentiles of a sample in milliseconds; part prefixes the keys of a sample that is
+// a part of the step.
+func (res *Result) putSpread(e *Export, part, m string, values []float64) {
 	sorted := stats.Sorted(values)
-	e.put("mean_"+m+"_ms", stats.Mean(values))
-	e.put("median_"+m+"_ms", stats.Percentile(sorted, 50))
+	e.put(part+"mean_"+m+"_ms", stats.Mean(values))
+	e.put(part+"median_"+m+"_ms", stats.Percentile(sorted, 50))
 	for _, p := range res.Plan.Percentiles {
-		e.put("p"+percentileName(p)+"_"+m+"_ms", stats.Percentile(sorted, p))
+		e.put(part+"p"+percentileName(p)+"_"+m+"_ms", stats.Percentile(sorted, p))
 	}
 }
 
@@ -90,7 +91,7 @@ func (res *Result) putSteady(e *Export) {
 	e.put("steady_request_throughput", float64(ended)/seconds)
 	e.put("steady_output_throughput", tokens/seconds)
 	for _, m := range referenceMetrics {
-		res.putSpread(e, "steady_"+m, s.of(m))
+		res.putSpread(e, "steady_", m, s.of(m))
 	}
 }
 
@@ -98,7 +99,7 @@ func (res *Result) putSteady(e *Export) {
 func (res *Result) putFirstWave(e *Export) {
 	s := collect(res.Requests, false, func(r *Request) bool { return r.FirstWave })
 	e.put("first_wave_requests", len(s.ttft))
-	res.putSpread(e, "first_wave_ttft", s.ttft)
+	res.putSpread(e, "first_wave_", "ttft", s.ttft)
 }
 
 // classes counts classes over the requests.

@@ -128,6 +128,11 @@ func TestFailureClasses(t *testing.T) {
 		{name: "error event", answer: say(chunkedHead + chunk("event: error\ndata: {\"message\":\"dead\"}\n\n") + "0\r\n\r\n"), want: ErrorEvent, detail: "dead"},
 		{name: "error, then closed", answer: say(chunkedHead + chunk(sse(`{"error":"gone"}`))), want: ErrorEvent, detail: "gone"},
 		{name: "closed in the stream", answer: say(chunkedHead + chunk(sse(good[:2]...))), want: Truncated, detail: "after 2 events"},
+		{name: "reset in the stream", answer: func(c net.Conn, _ int) bool {
+			io.WriteString(c, chunkedHead+chunk(sse(good[:2]...)))
+			c.(*net.TCPConn).SetLinger(0)
+			return false
+		}, want: Truncated},
 		{name: "closed in a length", answer: say("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n" + sse(good...)), want: Truncated},
 		{name: "closed before the answer", answer: say(""), want: Truncated},
 		{name: "closed in the head", answer: say("HTTP/1.1 200 OK\r\nContent-"), want: Truncated},

@@ -167,6 +167,19 @@ func TestTrapPeaks(t *testing.T) {
 	}
 }
 
+// The first wave meets an idle engine all at once: it is told apart and kept out of the steady figures.
+func TestTrapLockstepStart(t *testing.T) {
+	res := recorded()
+	res.Requests[1].FirstWave = true
+	exp := res.Export(false)
+	for key, want := range map[string]float64{"first_wave_requests": 1, "first_wave_median_ttft_ms": 70, "steady_requests": 1,
+		"steady_median_ttft_ms": 50, "median_ttft_ms": 60} {
+		if got, _ := exp.Float(key); got != want {
+			t.Errorf("%s: got %v, want %v", key, got, want)
+		}
+	}
+}
+
 // Proxies of the environment are not honoured.
 func TestTrapProxies(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
