@@ -17,12 +17,37 @@
 //	serve-cell --recipe R --output-dir D --dry-run
 //	serve-cell --mode reap --recipe R
 //
+// A small recipe:
+//
+//	schema_version: 1
+//	workload: tokenspeed_serve
+//	trials: 1                  # engines started, one after the other
+//	steps: 3                   # measured steps against each
+//	workload_config:
+//	  driver: process
+//	  command: [tokenspeed]    # run as: tokenspeed serve MODEL --host … --port …
+//	  model: Qwen/Qwen3-0.6B
+//	  num_prompts: 32
+//	  max_concurrency: 8
+//	  input_len: 512
+//	  output_len: 128
+//	  warmup_steps: 2
+//	  gates: {max_p99_itl_ms: 50}
+//	cells:
+//	  - {name: baseline, mitigations: [none], environment: local}
+//
 // The driver of a cell says how its engine is had: process runs a command of this host, attach uses an engine that runs
 // already and is never stopped. One run at a time holds a work root; another is refused and told who holds it.
 //
 // A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by the next start, or by
 // --mode reap as a last step with "if: always()": only processes that carry the mark of a recorded run, and only when the
 // serve-cell that owned them is dead or late.
+//
+// A step that is spoilt by something known is tagged, and the cell still passes or fails by its numbers; keys that begin
+// with clean_ leave such steps out. The tags: cold_compile (the first step waited for a compilation), admission_stall and
+// connect_stall (some first tokens came late, at the engine's door or for a connection), noisy_neighbour (one step was
+// slower between tokens), warm_prefix (prompts came from the prefix cache), short_output; client_limited and
+// load_not_delivered say that nothing can be concluded.
 //
 // Exit status: 0 every cell passed; 1 a cell failed; 2 the recipe or the command line is wrong; 3 it could not run (no
 // engine binary, an untrusted or busy work root); 4 nothing can be concluded (the run was cancelled, the client was the
@@ -31,30 +56,30 @@
 // Inputs, each a flag and an environment variable (the flag wins):
 //
 //	--recipe FILE
-//	    the recipe (YAML or JSON), relative to the repository's top [INPUT_RECIPE]
+//	    The recipe (YAML or JSON), relative to the repository's top. [INPUT_RECIPE]
 //	--output-dir DIR
-//	    where the run makes its folder, relative to the repository's top [INPUT_OUTPUT_DIR]
+//	    Where the run makes its folder, relative to the repository's top. [INPUT_OUTPUT_DIR]
 //	--cell NAME
-//	    run this cell only; may be repeated May be repeated. [INPUT_CELL]
+//	    Run this cell only. May be repeated. [INPUT_CELL]
 //	--strict
-//	    accepted for the reference's command lines; a cell that fails always leads to a status
-//	    other than 0 [INPUT_STRICT]
+//	    Accepted for the reference's command lines; a cell that fails always leads to a status
+//	    other than 0. [INPUT_STRICT]
 //	--work-dir DIR
-//	    the work root, over TS_SERVE_WORK_DIR and the recipe's work_dir; an absolute path
+//	    The work root, over TS_SERVE_WORK_DIR and the recipe's work_dir; an absolute path.
 //	    [INPUT_WORK_DIR]
 //	--mode MODE
-//	    run the cells, or reap: end what killed runs left behind in the work root One of run,
+//	    Run the cells, or reap: end what killed runs left behind in the work root. One of run,
 //	    reap. Default: run. [INPUT_MODE]
 //	--dry-run
-//	    print the plan and check all that can be checked without starting anything
+//	    Print the plan and check all that can be checked without starting anything.
 //	    [INPUT_DRY_RUN]
 //	--docker-socket
-//	    let the docker driver use the daemon's socket; the docker driver is not in this build
-//	    yet [INPUT_DOCKER_SOCKET]
+//	    Let the docker driver use the daemon's socket; the docker driver is not in this build
+//	    yet. [INPUT_DOCKER_SOCKET]
 //	--lanes FILE
-//	    the lanes that may use the socket; for the docker driver [INPUT_LANES]
+//	    The lanes that may use the socket; for the docker driver. [INPUT_LANES]
 //	--lane LANE
-//	    the lane this job is, as workflow file#job; for the docker driver [INPUT_LANE]
+//	    The lane this job is, as workflow file#job; for the docker driver. [INPUT_LANE]
 //	-h, -help
 //	    Print this manual.
 //	--version
@@ -67,9 +92,9 @@
 // Outputs of the step, in a job:
 //
 //	matrix-path
-//	    the matrix.json that was written
+//	    The matrix.json that was written.
 //	verdict
-//	    passed, failed, error or no_verdict
+//	    Passed, failed, error or no_verdict.
 //
 // Exit status:
 //

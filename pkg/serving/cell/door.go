@@ -3,6 +3,7 @@ package cell
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
 	"github.com/gatehouse-ci/gatehouse/pkg/report"
@@ -16,21 +17,21 @@ var Door = step.Door{
 	Summary: "runs a serving recipe's cells: starts the engine, warms it up, loads it, measures, tears it down",
 	Manual:  manual,
 	Inputs: []step.Input{
-		{Name: "recipe", Kind: step.Path, Arg: "FILE", Help: "the recipe (YAML or JSON), relative to the repository's top"},
-		{Name: "output-dir", Kind: step.Path, Arg: "DIR", Help: "where the run makes its folder, relative to the repository's top"},
-		{Name: "cell", Kind: step.List, Arg: "NAME", Help: "run this cell only; may be repeated"},
-		{Name: "strict", Kind: step.Bool, Help: "accepted for the reference's command lines; a cell that fails always leads to a status other than 0"},
-		{Name: "work-dir", Kind: step.Path, Arg: "DIR", Help: "the work root, over TS_SERVE_WORK_DIR and the recipe's work_dir; an absolute path"},
+		{Name: "recipe", Kind: step.Path, Arg: "FILE", Help: "The recipe (YAML or JSON), relative to the repository's top."},
+		{Name: "output-dir", Kind: step.Path, Arg: "DIR", Help: "Where the run makes its folder, relative to the repository's top."},
+		{Name: "cell", Kind: step.List, Arg: "NAME", Help: "Run this cell only."},
+		{Name: "strict", Kind: step.Bool, Help: "Accepted for the reference's command lines; a cell that fails always leads to a status other than 0."},
+		{Name: "work-dir", Kind: step.Path, Arg: "DIR", Help: "The work root, over TS_SERVE_WORK_DIR and the recipe's work_dir; an absolute path."},
 		{Name: "mode", Kind: step.Choice, Default: "run", Choices: []string{"run", "reap"}, Arg: "MODE",
-			Help: "run the cells, or reap: end what killed runs left behind in the work root"},
-		{Name: "dry-run", Kind: step.Bool, Help: "print the plan and check all that can be checked without starting anything"},
-		{Name: "docker-socket", Kind: step.Bool, Help: "let the docker driver use the daemon's socket; the docker driver is not in this build yet"},
-		{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "the lanes that may use the socket; for the docker driver"},
-		{Name: "lane", Kind: step.String, Arg: "LANE", Help: "the lane this job is, as workflow file#job; for the docker driver"},
+			Help: "Run the cells, or reap: end what killed runs left behind in the work root."},
+		{Name: "dry-run", Kind: step.Bool, Help: "Print the plan and check all that can be checked without starting anything."},
+		{Name: "docker-socket", Kind: step.Bool, Help: "Let the docker driver use the daemon's socket; the docker driver is not in this build yet."},
+		{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "The lanes that may use the socket; for the docker driver."},
+		{Name: "lane", Kind: step.String, Arg: "LANE", Help: "The lane this job is, as workflow file#job; for the docker driver."},
 	},
 	Outputs: []step.Output{
-		{Name: "matrix-path", Help: "the matrix.json that was written"},
-		{Name: "verdict", Help: "passed, failed, error or no_verdict"},
+		{Name: "matrix-path", Help: "The matrix.json that was written."},
+		{Name: "verdict", Help: "Passed, failed, error or no_verdict."},
 	},
 	SelfTest: selfTest,
 }
@@ -47,12 +48,37 @@ and rewrites matrix.json after every cell, so that a run that is cut off loses n
     serve-cell --recipe R --output-dir D --dry-run
     serve-cell --mode reap --recipe R
 
+A small recipe:
+
+    schema_version: 1
+    workload: tokenspeed_serve
+    trials: 1                  # engines started, one after the other
+    steps: 3                   # measured steps against each
+    workload_config:
+      driver: process
+      command: [tokenspeed]    # run as: tokenspeed serve MODEL --host … --port …
+      model: Qwen/Qwen3-0.6B
+      num_prompts: 32
+      max_concurrency: 8
+      input_len: 512
+      output_len: 128
+      warmup_steps: 2
+      gates: {max_p99_itl_ms: 50}
+    cells:
+      - {name: baseline, mitigations: [none], environment: local}
+
 The driver of a cell says how its engine is had: process runs a command of this host, attach uses an engine that runs
 already and is never stopped. One run at a time holds a work root; another is refused and told who holds it.
 
 A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by the next start, or by
 --mode reap as a last step with "if: always()": only processes that carry the mark of a recorded run, and only when the
 serve-cell that owned them is dead or late.
+
+A step that is spoilt by something known is tagged, and the cell still passes or fails by its numbers; keys that begin
+with clean_ leave such steps out. The tags: cold_compile (the first step waited for a compilation), admission_stall and
+connect_stall (some first tokens came late, at the engine's door or for a connection), noisy_neighbour (one step was
+slower between tokens), warm_prefix (prompts came from the prefix cache), short_output; client_limited and
+load_not_delivered say that nothing can be concluded.
 
 Exit status: 0 every cell passed; 1 a cell failed; 2 the recipe or the command line is wrong; 3 it could not run (no
 engine binary, an untrusted or busy work root); 4 nothing can be concluded (the run was cancelled, the client was the
@@ -109,7 +135,7 @@ func options(s *step.Step, r *recipe.Recipe) Options {
 	}
 	return Options{
 		Recipe: r, RecipePath: path, Cells: s.In.List("cell"), OutDir: s.Path(s.In.String("output-dir")), WorkDir: workDir(s),
-		Environ: s.Environ, Tool: "serve-cell", Now: s.Now, Say: s.Say,
+		Environ: s.Environ, Tool: strings.TrimSpace("serve-cell " + step.Version), Now: s.Now, Say: s.Say,
 		Progress: func(label string, total int64) Progress { return s.Progress(label, total) },
 	}
 }
