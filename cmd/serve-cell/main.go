@@ -94,7 +94,7 @@
 //	matrix-path
 //	    The matrix.json that was written.
 //	verdict
-//	    Passed, failed, error or no_verdict.
+//	    One of passed, failed, error, no_verdict.
 //
 // Exit status:
 //

@@ -31,7 +31,7 @@ var Door = step.Door{
 	},
 	Outputs: []step.Output{
 		{Name: "matrix-path", Help: "The matrix.json that was written."},
-		{Name: "verdict", Help: "Passed, failed, error or no_verdict."},
+		{Name: "verdict", Help: "One of passed, failed, error, no_verdict."},
 	},
 	SelfTest: selfTest,
 }

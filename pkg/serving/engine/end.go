@@ -50,6 +50,15 @@ func (t tree) end(ctx context.Context, grace time.Duration) error {
 	}
 }
 
+// group tells whether the engine's process group has anyone left, under its leader's number: all that can be known where
+// there is no /proc.
+func (t tree) group() []workroot.Stat {
+	if t.leader.PID == 0 || syscall.Kill(-t.leader.PID, 0) != nil {
+		return nil
+	}
+	return []workroot.Stat{{PID: t.leader.PID, Group: t.leader.PID, State: 'R'}}
+}
+
 // ask sends SIGTERM once to each process: a second one makes some engines skip their orderly end.
 func (t tree) ask(members []workroot.Stat, asked map[workroot.Process]bool) {
 	var fresh []workroot.Stat

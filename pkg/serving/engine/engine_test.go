@@ -272,3 +272,28 @@ func TestCheckFindsEverything(t *testing.T) {
 		}
 	}
 }
+
+// A record whose engine has no start time proves nothing about the process that has its number now.
+func TestSweepNeedsProof(t *testing.T) {
+	bystander := exec.Command("sleep", "60")
+	bystander.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = bystander.Process.Kill()
+		_ = bystander.Wait()
+	}()
+	spec := specFor(t, "engine")
+	if err := spec.Root.Put(workroot.Record{Token: spec.Token, Engine: workroot.Process{PID: bystander.Process.Pid}, Owner: workroot.Process{PID: 1 << 22, Start: 1},
+		Boot: workroot.Boot(), Namespace: workroot.Namespace(), Deadline: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	swept, err := Sweep(t.Context(), spec.Root, time.Now(), time.Second)
+	if err != nil || len(swept) != 1 || swept[0].Ended != 0 || swept[0].Kept == "" {
+		t.Errorf("got %+v, %v, want the run left alone with a word", swept, err)
+	}
+	if !workroot.Identify(bystander.Process.Pid).Alive() {
+		t.Error("the bystander was ended")
+	}
+}

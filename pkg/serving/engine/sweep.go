@@ -44,6 +44,10 @@ func sweep(ctx context.Context, root *workroot.Root, rec workroot.Record, now ti
 		}
 		return done, nil
 	case workroot.End:
+		if rec.Engine.PID != 0 && rec.Engine.Start == 0 { // its number may be another's by now
+			done.Kept = fmt.Sprintf("this system does not tell its processes from later ones: see whether process %d is an engine", rec.Engine.PID)
+			break
+		}
 		t := tree{token: rec.Token, leader: rec.Engine}
 		done.Ended = len(t.members())
 		if err := t.end(ctx, grace); err != nil {

@@ -21,6 +21,9 @@ type tree struct {
 // provably the engine or the number is provably not in use by another.
 func (t tree) members() []workroot.Stat {
 	all := processes()
+	if all == nil {
+		return t.group()
+	}
 	found := map[int]bool{}
 	var out []workroot.Stat
 	for _, s := range all {
@@ -69,7 +72,7 @@ func (t tree) inSession(s workroot.Stat, all map[int]workroot.Stat) bool {
 	return !there || leader.Start == t.leader.Start
 }
 
-// processes reads the state of all living processes of our user.
+// processes reads the state of all living processes of our user; nil when /proc cannot be read.
 func processes() map[int]workroot.Stat {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -14,13 +14,7 @@ type tree struct {
 	leader workroot.Process
 }
 
-// members tells whether the group has anyone left, under its leader's number.
-func (t tree) members() []workroot.Stat {
-	if t.leader.PID == 0 || syscall.Kill(-t.leader.PID, 0) != nil {
-		return nil
-	}
-	return []workroot.Stat{{PID: t.leader.PID, Group: t.leader.PID, State: 'R'}}
-}
+func (t tree) members() []workroot.Stat { return t.group() }
 
 func (t tree) signal(members []workroot.Stat, sig syscall.Signal) {
 	if len(members) > 0 {
