@@ -121,12 +121,13 @@ func (s *slot) perform(ctx context.Context, o *order, r *Request, tolerate []Cla
 		r.Connected = s.conn.stood
 		err := s.exchange(o, r, written)
 		cause := s.finish()
+		ended := cause != ""
 		r.End = Now()
 		if r.Done != 0 {
-			r.End = r.Done
+			r.End, cause = r.Done, "" // it was over before the watchdog's word took effect
 		}
 		again := reused && r.FirstByte == 0 && err != nil && cause == "" && s.conn.mayHaveExpired(r.Sent, err)
-		if err != nil || !s.stream.reusable() {
+		if err != nil || ended || !s.stream.reusable() {
 			s.drop()
 		} else {
 			s.conn.idle = r.End
