@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/ghapi"
 	"github.com/gatehouse-ci/gatehouse/pkg/ghapi/ghapitest"
@@ -158,6 +159,51 @@ func TestDownloadGone(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: got %v, want it to say %q", status, err, want)
 		}
+	}
+}
+
+// TestStalledDownload: a storage host that stops sending is not waited for for ever.
+func TestStalledDownload(t *testing.T) {
+	server, clock := ghapitest.New(t), newStillClock()
+	o := options(server, clock)
+	o.Stall = 50 * time.Millisecond
+	o.Transport = http.DefaultTransport // without a limit before the answer, which a loaded machine may miss
+	client, err := ghapi.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		io.WriteString(w, "half")
+		w.(http.Flusher).Flush()
+		<-release
+	}))
+	defer host.Close()
+	defer close(release)
+	server.Handle(archiveArtifact, func(ghapitest.Request) ghapitest.Answer {
+		return ghapitest.Answer{Status: 302, Header: map[string]string{"Location": host.URL}}
+	})
+	file, err := os.Create(filepath.Join(t.TempDir(), "a.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	err = client.Download(t.Context(), repo, ghapi.Artifact{ID: 1, Name: "n"}, 1000, file, nil)
+	if !errors.Is(err, ghapi.ErrIncomplete) || !strings.Contains(err.Error(), "stopped sending") {
+		t.Errorf("got %v, want an incomplete download", err)
+	}
+}
+
+// TestRedirectedAPI: an answer of the API may come from another host, which gets no token.
+func TestRedirectedAPI(t *testing.T) {
+	host := storage(t, func(_ int, w http.ResponseWriter) { io.WriteString(w, `{"full_name":"own/rep"}`) })
+	server, client, _ := fake(t)
+	server.Handle(getRepo, func(ghapitest.Request) ghapitest.Answer {
+		return ghapitest.Answer{Status: 301, Header: map[string]string{"Location": host.URL}, Raw: "{}"}
+	})
+	if err := askOnce(t.Context(), client); err != nil {
+		t.Error(err)
 	}
 }
 

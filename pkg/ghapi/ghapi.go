@@ -41,6 +41,10 @@ type Options struct {
 	// Budget is the longest time one request may wait for limits and retries. 0 means 3 minutes.
 	Budget time.Duration
 
+	// Stall is the longest silence of a server that is waited out, before an answer and within it. 0 means one
+	// minute.
+	Stall time.Duration
+
 	// Transport sends the requests. nil means a clone of [http.DefaultTransport].
 	Transport http.RoundTripper
 
@@ -90,13 +94,16 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Stall <= 0 {
+		o.Stall = defaultStall
+	}
 	base := o.Transport
 	if base == nil {
-		base = http.DefaultTransport.(*http.Transport).Clone()
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.ResponseHeaderTimeout = o.Stall
+		base = transport
 	}
-	retry := func(next http.RoundTripper) http.RoundTripper {
-		return newRetrier(next, o.Clock, o.Budget, o.Note)
-	}
+	retry := func(next http.RoundTripper) http.RoundTripper { return newRetrier(next, o) }
 	authorized := retry(tokenTransport(api, o.Token, base))
 	c := &Client{
 		clock:  o.Clock.orReal(),

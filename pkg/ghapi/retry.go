@@ -25,6 +25,7 @@ type retrier struct {
 	next   http.RoundTripper
 	clock  Clock
 	budget time.Duration
+	stall  time.Duration
 	note   func(string)
 
 	mu sync.Mutex
@@ -33,14 +34,15 @@ type retrier struct {
 	until map[string]time.Time
 }
 
-func newRetrier(next http.RoundTripper, clock Clock, budget time.Duration, note func(string)) *retrier {
-	if budget <= 0 {
-		budget = defaultBudget
+func newRetrier(next http.RoundTripper, o Options) *retrier {
+	r := &retrier{next: next, clock: o.Clock.orReal(), budget: o.Budget, stall: o.Stall, note: o.Note, until: map[string]time.Time{}}
+	if r.budget <= 0 {
+		r.budget = defaultBudget
 	}
-	if note == nil {
-		note = func(string) {}
+	if r.note == nil {
+		r.note = func(string) {}
 	}
-	return &retrier{next: next, clock: clock.orReal(), budget: budget, note: note, until: map[string]time.Time{}}
+	return r
 }
 
 // RoundTrip sends the request, and again after a limit, a failing server or a broken connection, if its
@@ -66,6 +68,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 			r.remember(req.URL.Host, resp, v)
 		}
 		if v.kind == final {
+			resp.Body = newAttentive(resp.Body, r.stall)
 			return resp, nil
 		}
 		if ctx.Err() != nil {
