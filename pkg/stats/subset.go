@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // BreachRate is the share of (held-out value, n-subset of the others) pairs in which the held-out value breaches the
 // bound that the subset's extremum sets, counted exactly over all pairs. With upper the extremum is the maximum and a
@@ -11,14 +14,22 @@ func BreachRate(xs []float64, n int, upper bool, bound func(extremum float64) fl
 	if n < 1 || n > others {
 		return math.NaN()
 	}
+	// A subset is breached when every member's own bound is, because bound is monotone: the members are then among the
+	// k others with the mildest bounds.
+	bounds := make([]float64, len(xs))
+	for i, x := range xs {
+		bounds[i] = bound(x)
+	}
+	sorted := Sorted(bounds)
 	breaches := 0.0
 	for i, x := range xs {
-		// The subset breaches when every member's own bound does, because bound is monotone.
-		k := 0
-		for j, y := range xs {
-			if j != i && (upper && x > bound(y) || !upper && x < bound(y)) {
-				k++
-			}
+		breached := func(b float64) bool { return upper && x > b || !upper && x < b }
+		k := sort.Search(len(sorted), func(j int) bool { return !breached(sorted[j]) })
+		if !upper {
+			k = len(sorted) - sort.Search(len(sorted), func(j int) bool { return breached(sorted[j]) })
+		}
+		if breached(bounds[i]) {
+			k-- // x is not among the others
 		}
 		breaches += subsetShare(k, others, n)
 	}

@@ -96,3 +96,6 @@ func ones(v any) any {
 	}
 	return v
 }
+
+// Same reports whether an observation equals the bound of a correctness metric.
+func Same(observed, bound any) bool { return equal(observed, bound) }
