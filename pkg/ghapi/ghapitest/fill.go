@@ -154,5 +154,6 @@ func (d *description) sample(s schema) any {
 	case "uri":
 		return "https://github.example/x"
 	}
-	return "x"
+	length, _ := s["minLength"].(float64)
+	return strings.Repeat("x", max(1, int(length)))
 }
