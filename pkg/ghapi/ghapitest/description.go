@@ -39,7 +39,10 @@ type endpoint struct {
 type description struct {
 	Endpoints map[string]*endpoint `json:"endpoints"`
 	Defs      map[string]schema    `json:"$defs"`
-	compiler  *jsonschema.Compiler
+
+	// mu guards compiler, which compiles on first use; a compiled schema is safe to share.
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
 }
 
 // described parses the description once.
@@ -168,7 +171,9 @@ func (d *description) checkAnswer(e *endpoint, status int, body []byte) error {
 }
 
 func (d *description) validate(at string, body []byte) error {
+	d.mu.Lock()
 	compiled, err := d.compiler.Compile("openapi.json#" + at)
+	d.mu.Unlock()
 	if err != nil {
 		return err
 	}
