@@ -73,6 +73,10 @@ func (f folder) open(context.Context) (snapshot, error) {
 		s.names = append(s.names, filepath.ToSlash(rel))
 		return nil
 	})
+	if err == nil && len(s.names) == 0 {
+		err = strict.Problem{Path: root, Message: "holds no run: a history that was begun is never empty", Rule: ruleHistory,
+			Hint: "restore the runs, or remove the folder to begin anew"}
+	}
 	return s, err
 }
 

@@ -109,6 +109,7 @@ type Published struct {
 func (h *History) Publish(ctx context.Context, runs ...*Attempt) ([]Published, error) {
 	files := make([]file, len(runs))
 	done := make([]Published, len(runs))
+	names := map[string]int{}
 	for i, r := range runs {
 		if err := r.check(); err != nil {
 			return nil, err
@@ -123,6 +124,11 @@ func (h *History) Publish(ctx context.Context, runs ...*Attempt) ([]Published, e
 		if err != nil {
 			return nil, err
 		}
+		if j, twice := names[path]; twice {
+			return nil, strict.Problem{Path: join(h.name, path), Rule: ruleHistory,
+				Message: fmt.Sprintf("two runs go by this name: %s and %s", runs[j].Sources[0].Name, r.Sources[0].Name)}
+		}
+		names[path] = i
 		files[i] = file{path, data}
 		done[i] = Published{Path: path, SHA256: again.SHA256}
 	}

@@ -101,5 +101,5 @@ func (m *Metric) complete() bool {
 
 // redundant is the reason that a determined metric is held back for.
 func (m *Metric) redundant() string {
-	return fmt.Sprintf("redundant: on every night it follows from %s; arming it adds words to one event and no detection", m.DeterminedBy)
+	return fmt.Sprintf("redundant: it follows from %s on every night, so a bound adds no detection", m.DeterminedBy)
 }

@@ -112,7 +112,7 @@ func (m *Metric) held() []string {
 		reasons = append(reasons, m.redundant())
 	}
 	if !metric.Immune(m.Name) {
-		reasons = append(reasons, "exposed: what delays the first token, such as a compilation in a first step, goes into it; a first bless arms what is measured between tokens, and this one when it is named (--perf-gate-metric)")
+		reasons = append(reasons, "exposed: what delays a first token, such as a compilation, goes into it; armed when named (--perf-gate-metric)")
 	}
 	return reasons
 }
