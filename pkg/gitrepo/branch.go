@@ -176,8 +176,13 @@ var committer = []string{
 // Push moves the branch to commit by a fast-forward, or creates it. The error is [ErrRejected] where
 // the branch has moved meanwhile.
 func (b Branch) Push(ctx context.Context, commit string) error {
+	// By its URL: by its name, git would also move the checkout's own idea of the branch.
+	url, err := b.repo.ask(ctx, nil, nil, "remote", "get-url", "--push", b.remote)
+	if err != nil {
+		return err
+	}
 	out, err := b.repo.ask(ctx, nil, nil, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
-		b.remote, commit+":"+b.ref())
+		strings.TrimSpace(string(url)), commit+":"+b.ref())
 	if err == nil {
 		return nil
 	}
