@@ -56,7 +56,9 @@
 //
 // A broken bound is measured a second time: the entry runs once more within its own time limit. A
 // bound that is broken twice fails. One that is not is an excursion: the cell passes, and both runs
-// are in the results. A failed cell, a missing metric or a wrong checksum fails at once.
+// are in the results. A failed cell, a missing metric or a wrong checksum fails at once. A cell that
+// took its measurement back (client_limited, load_not_delivered) is also measured once more, and the
+// second run counts.
 //
 // Exit status 1 is a failed cell or entry. 4 is a night without a failure in which something came to
 // no verdict, or in which nothing ran at all. Skipped entries beside others that ran are fine.
@@ -97,7 +99,8 @@
 //	    Asks for the Docker socket; handed to serve-cell, which checks the grant.
 //	    [INPUT_DOCKER_SOCKET]
 //	--no-confirm
-//	    Fails on the first breach, without the confirming run. [INPUT_NO_CONFIRM]
+//	    Measures every entry once: the first breach fails, and a disqualified run is no verdict.
+//	    [INPUT_NO_CONFIRM]
 //	-h, -help
 //	    Print this manual.
 //	--version

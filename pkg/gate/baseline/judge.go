@@ -35,6 +35,9 @@ type Judgement struct {
 	// Unbroken is the verdict that the cell would have without its breaches, where a second run can
 	// tell a regression from an excursion; "" where it cannot.
 	Unbroken Verdict
+	// Disqualified is set where the measurement took itself back (the client was the limit, the load was
+	// not delivered) and nothing failed: there is no value, good or bad, to hold against a bound.
+	Disqualified bool
 }
 
 // Confirmable reports whether the cell failed by measured bounds alone. A failed cell, a missing metric
@@ -66,7 +69,7 @@ func Judge(cell *report.Cell, spec *Spec, stack report.Fingerprint) Judgement {
 	passed := cell.Passed()
 	switch {
 	case len(cell.NoVerdict) > 0 && !cell.Failed():
-		return verdict(NoVerdict, cell.NoVerdict...)
+		return Judgement{Verdict: NoVerdict, Reasons: slices.Clone(cell.NoVerdict), Disqualified: true}
 	case spec == nil && !passed:
 		return verdict(Fail, orElse(cell.Error, "cell failed or did not run"))
 	case spec != nil && spec.Passed && !passed:

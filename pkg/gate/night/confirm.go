@@ -11,20 +11,20 @@ import (
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
 )
 
-// confirm runs an entry a second time when a bound was broken, and settles the verdicts by both runs.
-// One run cannot tell a regression from an excursion: rare excursions alone would make a gate cry wolf
-// as often as they happen, and only a second look brings that down to their square.
+// confirm runs an entry a second time when a bound was broken or a measurement took itself back, and
+// settles the verdicts by both runs. One run cannot tell a regression from an excursion: rare excursions
+// alone would make a gate cry wolf as often as they happen, and only a second look brings that down to
+// their square. A disqualified run has no value at all, so a second one is no second draw.
 func (n *night) confirm(ctx context.Context, e *matrix.Entry, r *recipe.Recipe, first []judged, dir string) {
-	asked := slices.ContainsFunc(first, func(j judged) bool { return j.judgement.Confirmable() })
-	if n.noConfirm || !asked {
+	if n.noConfirm || ctx.Err() != nil || !slices.ContainsFunc(first, judged.wantsAnother) {
 		return
 	}
 	for _, j := range first {
-		if j.judgement.Confirmable() {
+		if j.wantsAnother() {
 			n.Say("%s: %s", j.row.Key(), strings.Join(j.row.Words(), "; "))
 		}
 	}
-	n.Say("%s: running once more to confirm", e.Name)
+	n.Say("%s: running once more", e.Name)
 	second := map[string]judged{}
 	var whole judged // what became of the run where it came to no cells
 	for _, j := range n.judge(e, r, n.attempt(ctx, e, r, dir)) {
@@ -35,24 +35,57 @@ func (n *night) confirm(ctx context.Context, e *matrix.Entry, r *recipe.Recipe, 
 		second[*j.row.Cell] = j
 	}
 	for i := range first {
-		if !first[i].judgement.Confirmable() {
+		if !first[i].wantsAnother() {
 			continue
 		}
 		again, ok := second[*first[i].row.Cell]
 		if !ok {
 			again = whole
 		}
+		if first[i].judgement.Disqualified {
+			first[i].row = replaced(first[i], again)
+			continue
+		}
 		settle(&first[i].row, first[i].judgement, again)
+	}
+}
+
+// wantsAnother reports whether a second run of the entry can settle this row.
+func (j judged) wantsAnother() bool { return j.judgement.Confirmable() || j.judgement.Disqualified }
+
+// replaced is the row of a cell whose first run was disqualified: that of the second run, with the first
+// one kept beside it. A bound that the second run broke was broken in the only run that counts, and there
+// is no third to confirm it.
+func replaced(first, again judged) Row {
+	reasons := strings.Join(first.row.Reasons, "; ")
+	if again.row.Cell == nil || again.judgement.Verdict == baseline.NoVerdict {
+		row := first.row
+		row.Confirmation = secondRun(again)
+		row.Reasons = append(slices.Clone(row.Reasons), "the second run came to nothing: "+strings.Join(again.judgement.Reasons, "; "))
+		return row
+	}
+	row := again.row
+	row.Disqualified = secondRun(first)
+	row.Reasons = append(slices.Clone(row.Reasons), "the first run was disqualified: "+reasons)
+	if again.judgement.Confirmable() {
+		row.Verdict = baseline.NoVerdict
+		row.Reasons = append(row.Reasons, "no run was left to confirm what the second one broke")
+	}
+	return row
+}
+
+// secondRun is what the results keep of a run that is not the night's.
+func secondRun(j judged) *Confirmation {
+	return &Confirmation{
+		Verdict: j.judgement.Verdict, Reasons: append([]string{}, j.judgement.Reasons...), Metrics: j.row.Metrics, Deltas: j.row.Deltas,
+		MatrixPath: j.row.MatrixPath, DurationSec: j.row.DurationSec, Error: j.row.Error, Evidence: j.row.Evidence,
 	}
 }
 
 // settle gives a row that broke bounds its verdict by the second run: broken again is a failure, held
 // is an excursion, and anything else leaves nothing to conclude.
 func settle(row *Row, first baseline.Judgement, again judged) {
-	row.Confirmation = &Confirmation{
-		Verdict: again.judgement.Verdict, Reasons: append([]string{}, again.judgement.Reasons...), Metrics: again.row.Metrics, Deltas: again.row.Deltas,
-		MatrixPath: again.row.MatrixPath, DurationSec: again.row.DurationSec, Error: again.row.Error, Evidence: again.row.Evidence,
-	}
+	row.Confirmation = secondRun(again)
 	repeated := func(b baseline.Breach) bool {
 		return slices.ContainsFunc(again.judgement.Breaches, func(a baseline.Breach) bool { return a.Metric == b.Metric })
 	}

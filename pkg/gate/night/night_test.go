@@ -65,6 +65,39 @@ func TestExcursionBesideABoundOfAnotherStack(t *testing.T) {
 	})
 }
 
+func TestDisqualifiedRunIsMeasuredAgain(t *testing.T) {
+	const why = "client_limited in 1 of 3 steps"
+	limited := map[string]any{"name": "c", "passed_count": 1, "metrics_summary": map[string]any{"median_tpot_ms": map[string]any{"mean": 9.0}}, "no_verdict": []string{why}}
+	for name, c := range map[string]struct {
+		first, second map[string]any
+		status        int
+		row           string
+	}{
+		"then clean":         {limited, tpot(1.9, 30), 0, "pass: the first run was disqualified: " + why},
+		"then broken":        {limited, tpot(3.0, 30), 4, "no_verdict: metric 'median_tpot_ms' 3 > max 2.4; the first run was disqualified: " + why + "; no run was left to confirm what the second one broke"},
+		"then failed":        {limited, map[string]any{"name": "c", "failed_count": 1, "error": "engine died"}, 1, "fail: expected pass but engine died; the first run was disqualified: " + why},
+		"then limited again": {limited, limited, 4, "no_verdict: " + why + "; the second run came to nothing: " + why},
+		"then missing":       {limited, cell("d", nil), 4, "no_verdict: " + why + `; the second run came to nothing: cell "c" of the recipe is not in matrix.json`},
+		"after a breach":     {tpot(3.0, 30), limited, 4, "no_verdict: metric 'median_tpot_ms' 3 > max 2.4; the confirming run came to nothing: " + why},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := one(t, "", gate)
+			r.leaves("a.yaml", 1, c.first)
+			r.leaves("a.yaml", 2, c.second)
+			o := r.run("--gpus", "8")
+			o.want(t, c.status, map[string]string{"alpha::c": c.row})
+			row := o.results.Entries[0]
+			if row.Confirmation == nil && row.Disqualified == nil {
+				t.Error("the results do not keep both runs")
+			}
+			if row.Disqualified != nil && (row.Metrics.Summary["median_tpot_ms"] == 9.0 || row.Disqualified.Metrics.Summary["median_tpot_ms"] != 9.0) {
+				t.Errorf("got the night's value %v, want the second run's", row.Metrics.Summary["median_tpot_ms"])
+			}
+		})
+	}
+}
+
 func TestConfirmationThatTimesOut(t *testing.T) {
 	r := one(t, ", timeout_sec: 2", gate)
 	r.leaves("a.yaml", 0, tpot(3.0, 30))

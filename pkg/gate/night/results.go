@@ -78,8 +78,11 @@ type Row struct {
 	Breaches []baseline.Breach `json:"breaches,omitempty"`
 	// Excursions are bounds that were broken once and held in the confirming run.
 	Excursions []baseline.Breach `json:"excursions,omitempty"`
-	// Confirmation is the second run of a cell that broke a bound.
+	// Confirmation is the second run of a cell that broke a bound, or that came to nothing.
 	Confirmation *Confirmation `json:"confirmation,omitempty"`
+	// Disqualified is the first run of a cell that took it back (the client was the limit, the load was not
+	// delivered); the row is the second run's.
+	Disqualified *Confirmation `json:"disqualified_run,omitempty"`
 	// Failures are the cell's failures by class, where it did not pass.
 	Failures []report.Failure `json:"failures,omitempty"`
 	// StepTimesMS, Pooled and Tags are the cell's, as measured.
@@ -102,7 +105,7 @@ type Metrics struct {
 	Summary          map[string]any `json:"summary,omitzero"`
 }
 
-// Confirmation is a cell's second run of the night. The first run's values stay the night's.
+// Confirmation is a run of a cell whose values are not the night's: the second one, or a disqualified first.
 type Confirmation struct {
 	Verdict     baseline.Verdict  `json:"verdict"`
 	Reasons     []string          `json:"reasons"`

@@ -66,16 +66,23 @@ func expanded(row *Row) string {
 	for _, tag := range row.Tags {
 		fmt.Fprintf(&b, "- excursion tag %s: %s\n", escape(tag.Name), escape(tag.Why))
 	}
-	if c := row.Confirmation; c != nil {
-		fmt.Fprintf(&b, "- confirming run: %s after %.0f s\n", c.Verdict, c.DurationSec)
-		for _, reason := range c.Reasons {
-			fmt.Fprintf(&b, "  - %s\n", escape(reason))
-		}
-	}
+	otherRun(&b, "second run", row.Confirmation)
+	otherRun(&b, "first run, disqualified", row.Disqualified)
 	if row.MatrixPath != nil {
 		fmt.Fprintf(&b, "- measured in %s\n", escape(*row.MatrixPath))
 	}
 	return b.String()
+}
+
+// otherRun tells of a run whose values are not the night's.
+func otherRun(b *strings.Builder, name string, c *Confirmation) {
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(b, "- %s: %s after %.0f s\n", name, c.Verdict, c.DurationSec)
+	for _, reason := range c.Reasons {
+		fmt.Fprintf(b, "  - %s\n", escape(reason))
+	}
 }
 
 // textTable is the verdict table for a terminal or a log.
@@ -105,13 +112,17 @@ func shown(row *Row) string {
 
 // what says in one line why a row has its verdict, or how far it is from its bounds.
 func (r *Row) what() string {
-	if words := r.Words(); len(words) > 0 {
+	words := r.Words()
+	if len(words) > 0 && r.Verdict != baseline.Pass {
 		return strings.Join(words, "; ")
 	}
 	var parts []string
-	for _, name := range r.Gated {
-		parts = append(parts, r.headroom(name))
+	if len(r.Excursions) == 0 {
+		for _, name := range r.Gated {
+			parts = append(parts, r.headroom(name))
+		}
 	}
+	parts = append(parts, words...)
 	if len(parts) == 0 {
 		return "no bound is held"
 	}

@@ -49,7 +49,7 @@ func TestSummary(t *testing.T) {
 		"| fail | slow::c | median_tpot_ms 2.6793 ms is 12.0 % over its ceiling of 2.3922 ms |",
 		"| pass | fine::c | median_tpot_ms 1.914 ms (max 2.3922) |",
 		"| pass (recording) | open::c | no bound is held |",
-		"### slow::c: fail", "- confirming run: fail",
+		"### slow::c: fail", "- second run: fail",
 	}
 	rest := string(text)
 	for _, part := range want {
