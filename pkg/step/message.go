@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ type Step struct {
 
 	door     *Door
 	redactor *redactor
+	terminal *os.File // stderr, where it is a terminal
 	notes    annotations
 	mu       sync.Mutex // guards bar and the order of lines on stderr
 	bar      *Progress
@@ -29,7 +31,7 @@ type Step struct {
 }
 
 func newStep(d *Door, p Proc, in Values) *Step {
-	s := &Step{Proc: p, In: in, door: d, redactor: &redactor{}}
+	s := &Step{Proc: p, In: in, door: d, redactor: &redactor{}, terminal: terminal(p.Stderr)}
 	s.Stdout = s.redactor.wrap(p.Stdout)
 	s.Stderr = s.redactor.wrap(p.Stderr)
 	return s

@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -35,11 +36,11 @@ type Progress struct {
 // Progress begins to report on work of total units (0 when it is not known).
 func (s *Step) Progress(label string, total int64) *Progress {
 	p := &Progress{step: s, label: label, total: total, start: s.Now(), stop: make(chan struct{})}
-	if f, ok := s.Proc.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) && !s.InJob() {
-		p.bars = mpb.New(mpb.WithOutput(f), mpb.WithWidth(60))
+	if s.terminal != nil && !s.InJob() {
+		p.bars = mpb.New(mpb.WithOutput(s.terminal), mpb.WithWidth(60))
 		p.bar = p.bars.AddBar(total,
-			mpb.PrependDecorators(decor.Name(s.door.Name+": "+label+" ")),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + p.text() })),
+			mpb.PrependDecorators(decor.Name(s.door.Name+": "+label)),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.text() })),
 			mpb.BarRemoveOnComplete())
 		s.mu.Lock()
 		s.bar = p
@@ -48,6 +49,14 @@ func (s *Step) Progress(label string, total int64) *Progress {
 	}
 	go p.lines()
 	return p
+}
+
+// terminal returns w where a person looks at it, nil elsewhere.
+func terminal(w io.Writer) *os.File {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
 }
 
 // Set records how many units are done.
@@ -113,6 +122,6 @@ func (p *Progress) print(line string) bool {
 	if p.bars == nil {
 		return false
 	}
-	_, err := fmt.Fprintln(p.bars, line)
+	_, err := fmt.Fprintln(p.step.redactor.wrap(p.bars), line)
 	return err == nil
 }
