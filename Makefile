@@ -12,7 +12,7 @@ GO_BUILD := go build -trimpath -ldflags "-s -w -buildid="
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 10m
 
-.PHONY: help build nightly test test-needs lint generate bench bench-loadgen soak-fuzz clean
+.PHONY: help build nightly fixtures test test-needs lint generate bench bench-loadgen soak-fuzz clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +24,9 @@ build: ## builds the static binaries into out/bin
 nightly: build ## runs the project's own night, judges it, writes out/nightly-results.json and out/summary.md
 	$(BIN)/nightly-eval --matrix bench/nightly.yaml --baselines bench/baselines.yaml \
 		--work-dir out/nightly --out out/nightly-results.json --summary out/summary.md
+
+fixtures: build ## runs, imports, locks and checks the project's own latency fixtures in scratch clones
+	go run ./bench/fixtures
 
 test-needs: # what the tests need beside Go: a C compiler for the race detector
 	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }

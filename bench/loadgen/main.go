@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -30,6 +31,7 @@ var door = &step.Door{
 		{Name: "runs", Kind: step.Int, Default: "3", Arg: "N", Help: "Runs behind each row."},
 		{Name: "server-core", Kind: step.Int, Default: "0", Arg: "N", Help: "The server's core."},
 		{Name: "client-core", Kind: step.Int, Default: "1", Arg: "N", Help: "The client's core."},
+		{Name: "metrics", Kind: step.Bool, Help: "Be a latency fixture: run the first load alone and print metric lines; the limits are the fixture's."},
 		{Name: "pinned", Kind: step.Bool, Help: "Says that the client is on its core already; the program starts itself again otherwise."},
 	},
 }
@@ -62,7 +64,11 @@ func run(ctx context.Context, s *step.Step) int {
 		return again(ctx, s)
 	}
 	var rows []row
-	for _, l := range loads {
+	measured := loads
+	if s.In.Bool("metrics") {
+		measured = loads[:1]
+	}
+	for _, l := range measured {
 		r, err := measure(ctx, s, l)
 		if err != nil {
 			return s.Finish(step.CouldNotRun, nil, strict.Problem{Message: l.name + ": " + err.Error(), Hint: "run make build first"})
@@ -71,6 +77,10 @@ func run(ctx context.Context, s *step.Step) int {
 		s.Say("%s: done", l.name)
 	}
 	s.Text(table(rows))
+	if s.In.Bool("metrics") {
+		s.Text(metricLines(rows[0]))
+		return s.Done(map[string]any{"rows": rows})
+	}
 	var missed []strict.Problem
 	for _, r := range rows {
 		hint := ""
@@ -97,8 +107,15 @@ func again(ctx context.Context, s *step.Step) int {
 	if err != nil {
 		return s.Finish(step.CouldNotRun, nil, strict.Problem{Message: err.Error()})
 	}
-	cmd := exec.CommandContext(ctx, "taskset", "-c", s.In.String("client-core"), self, "--pinned", "--engine-sim", sim,
-		"--runs", s.In.String("runs"), "--server-core", s.In.String("server-core"), "--client-core", s.In.String("client-core"))
+	client := s.In.String("client-core")
+	if !s.In.Given("client-core") && runtime.NumCPU() == 1 {
+		client = "0"
+	}
+	args := []string{"-c", client, self, "--pinned", "--engine-sim", sim, "--runs", s.In.String("runs"), "--server-core", s.In.String("server-core"), "--client-core", client}
+	if s.In.Bool("metrics") {
+		args = append(args, "--metrics")
+	}
+	cmd := exec.CommandContext(ctx, "taskset", args...)
 	cmd.Stdout, cmd.Stderr = s.Stdout, s.Stderr
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		return s.Finish(step.CouldNotRun, nil, strict.Problem{Message: err.Error(), Hint: "taskset comes with util-linux"})

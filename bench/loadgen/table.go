@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gatehouse-ci/gatehouse/pkg/fixture/rawlog"
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/loadgen"
 )
 
@@ -42,6 +43,12 @@ func (l load) missed(r row) []string {
 		limit("an ITL in the median", r.ITLMedian, itlMedianLimit, "us")
 	}
 	return out
+}
+
+// metricLines are the figures of a row that the project's own latency fixture takes.
+func metricLines(r row) string {
+	return fmt.Sprintf("%[1]s load_generator_stamp_lag_median_us %.3[2]f us\n%[1]s load_generator_itl_error_median_us %.3[3]f us\n",
+		rawlog.DefaultPrefix, r.StampMedian, r.ITLMedian)
 }
 
 // table renders the rows.
