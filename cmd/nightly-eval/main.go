@@ -14,7 +14,7 @@
 //	    recipe: recipes/serve-smoke.yaml
 //	    min_gpus: 1                    # fewer GPUs skip it; 0 needs none; left out it is nproc, else 1
 //	    timeout_sec: 3600              # wall clock of the entry; left out it is 1800
-//	    needs_docker_daemon: true      # without a daemon the entry is skipped; left out it needs none
+//	    needs_docker_daemon: true      # without the grant or a daemon the entry is skipped; left out it needs none
 //	  - name: training_ddp
 //	    recipe: recipes/training-ddp.yaml
 //	    nproc: 2                       # start the command under torchrun, two processes
@@ -48,6 +48,9 @@
 //	    passed: true
 //	    metrics:
 //	      median_tpot_ms: {policy: max, value: 2.3922}
+//
+// An entry that needs the Docker daemon runs where --docker-socket is given and, in a job, the lane is
+// signed off for it in the list of the default branch; everywhere else it is skipped and says why.
 //
 // Verdicts: pass; fail; record (ran clean, no key); skip (GPUs or daemon missing); no_verdict (ran,
 // or should have run, and nothing can be concluded: a cell of the recipe is missing, the load
@@ -90,14 +93,17 @@
 //	--entry NAME
 //	    Runs this entry and not the others. May be repeated. [INPUT_ENTRY]
 //	--lane FILE#JOB
-//	    The socket lane this run claims; handed to serve-cell. [INPUT_LANE]
+//	    The socket lane that this job claims to be: the workflow that the event starts and its
+//	    job, such as nightly-eval.yml#eval. [INPUT_LANE]
 //	--lanes FILE
-//	    The list of socket lanes; handed to serve-cell. [INPUT_LANES]
+//	    The list of socket lanes, a file of the repository. In a job it is read from the default
+//	    branch as fetched, not from the checkout. Default: config/ci/socket_lanes.yaml.
+//	    [INPUT_LANES]
 //	--gpus N
 //	    The number of GPUs, in place of counting them. [INPUT_GPUS]
 //	--docker-socket
-//	    Asks for the Docker socket; handed to serve-cell, which checks the grant.
-//	    [INPUT_DOCKER_SOCKET]
+//	    Asks for the Docker daemon's socket. In a job the lane must be signed off for it;
+//	    outside a job, by hand, this flag is the operator's own grant. [INPUT_DOCKER_SOCKET]
 //	--no-confirm
 //	    Measures every entry once: the first breach fails, and a disqualified run is no verdict.
 //	    [INPUT_NO_CONFIRM]

@@ -89,12 +89,15 @@
 //	--gpus N
 //	    The number of GPUs, in place of counting them. [INPUT_GPUS]
 //	--lane FILE#JOB
-//	    The socket lane this run claims; handed to serve-cell. [INPUT_LANE]
+//	    The socket lane that this job claims to be: the workflow that the event starts and its
+//	    job, such as nightly-eval.yml#eval. [INPUT_LANE]
 //	--lanes FILE
-//	    The list of socket lanes; handed to serve-cell. [INPUT_LANES]
+//	    The list of socket lanes, a file of the repository. In a job it is read from the default
+//	    branch as fetched, not from the checkout. Default: config/ci/socket_lanes.yaml.
+//	    [INPUT_LANES]
 //	--docker-socket
-//	    Asks for the Docker socket; handed to serve-cell, which checks the grant.
-//	    [INPUT_DOCKER_SOCKET]
+//	    Asks for the Docker daemon's socket. In a job the lane must be signed off for it;
+//	    outside a job, by hand, this flag is the operator's own grant. [INPUT_DOCKER_SOCKET]
 //	--report FILE
 //	    Writes the report, the pull request's text, to this file. [INPUT_REPORT]
 //	--reason TEXT

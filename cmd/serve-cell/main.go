@@ -3,7 +3,7 @@
 // Usage:
 //
 //	serve-cell [--recipe FILE] [--output-dir DIR] [--cell NAME]... [--strict] [--work-dir DIR]
-//	    [--mode MODE] [--dry-run] [--docker-socket] [--lanes FILE] [--lane LANE]
+//	    [--mode MODE] [--dry-run] [--docker-socket] [--lanes FILE] [--lane FILE#JOB]
 //
 // A recipe names cells; for each trial of a cell serve-cell starts one engine, waits for its ports and then for one real
 // streamed token, runs the discarded warm-up steps and the measured steps, audits each, and ends the engine with everything
@@ -37,7 +37,8 @@
 //	  - {name: baseline, mitigations: [none], environment: local}
 //
 // The driver of a cell says how its engine is had: process runs a command of this host, attach uses an engine that runs
-// already and is never stopped. One run at a time holds a work root; another is refused and told who holds it.
+// already and is never stopped, docker is not in this build yet. It will need the Docker daemon's socket: in a job the lane
+// must be signed off for it in the default branch's list, by hand --docker-socket is the grant. One run at a time holds a work root; another is refused and told who holds it.
 //
 // A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by the next start, or by
 // --mode reap as a last step with "if: always()": only processes that carry the mark of a recorded run, and only when the
@@ -74,12 +75,15 @@
 //	    Print the plan and check all that can be checked without starting anything.
 //	    [INPUT_DRY_RUN]
 //	--docker-socket
-//	    Let the docker driver use the daemon's socket; the docker driver is not in this build
-//	    yet. [INPUT_DOCKER_SOCKET]
+//	    Asks for the Docker daemon's socket. In a job the lane must be signed off for it;
+//	    outside a job, by hand, this flag is the operator's own grant. [INPUT_DOCKER_SOCKET]
 //	--lanes FILE
-//	    The lanes that may use the socket; for the docker driver. [INPUT_LANES]
-//	--lane LANE
-//	    The lane this job is, as workflow file#job; for the docker driver. [INPUT_LANE]
+//	    The list of socket lanes, a file of the repository. In a job it is read from the default
+//	    branch as fetched, not from the checkout. Default: config/ci/socket_lanes.yaml.
+//	    [INPUT_LANES]
+//	--lane FILE#JOB
+//	    The socket lane that this job claims to be: the workflow that the event starts and its
+//	    job, such as nightly-eval.yml#eval. [INPUT_LANE]
 //	-h, -help
 //	    Print this manual.
 //	--version

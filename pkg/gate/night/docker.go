@@ -3,10 +3,12 @@ package night
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os/exec"
 	"strings"
 	"time"
 
+	"github.com/gatehouse-ci/gatehouse/pkg/grant"
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
 )
 
@@ -27,8 +29,16 @@ func (n *night) noDaemon(ctx context.Context, r *recipe.Recipe) string {
 	return n.docker.reason
 }
 
-// askDaemon really talks to the daemon: a client on PATH proves nothing.
+// askDaemon asks for the grant first: without it the socket is not touched. Then it really talks to the daemon: a client on PATH proves nothing.
 func (n *night) askDaemon(ctx context.Context) string {
+	if err := grant.Of(n.Step); err != nil {
+		n.Say("no docker socket: %v", err)
+		var refused *grant.Refused
+		if errors.As(err, &refused) && refused.Hint != "" {
+			n.Hint("%s", refused.Hint)
+		}
+		return "no grant: " + err.Error()
+	}
 	bin, err := n.find("docker", "")
 	if err != nil {
 		return "no docker client on PATH"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/matrix"
+	"github.com/gatehouse-ci/gatehouse/pkg/grant"
 	"github.com/gatehouse-ci/gatehouse/pkg/step"
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
@@ -19,10 +20,10 @@ import (
 var (
 	MatrixInput  = step.Input{Name: "matrix", Kind: step.Path, Arg: "FILE", Default: "config/ci/nightly_eval_matrix.yaml", Help: "The entries to run, from the repository's root."}
 	CommandInput = step.Input{Name: "command", Kind: step.String, Arg: "TEMPLATE", Default: defaultCommand, Help: "What runs the entries that serve-cell does not. Split into arguments once, never seen by a shell; {recipe}, {dir} and {entry} are put in argument by argument."}
-	LaneInput    = step.Input{Name: "lane", Kind: step.String, Arg: "FILE#JOB", Help: "The socket lane this run claims; handed to serve-cell."}
-	LanesInput   = step.Input{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "The list of socket lanes; handed to serve-cell."}
+	LaneInput    = grant.LaneInput
+	LanesInput   = grant.LanesInput
 	GPUsInput    = step.Input{Name: "gpus", Kind: step.Int, Arg: "N", Help: "The number of GPUs, in place of counting them."}
-	SocketInput  = step.Input{Name: "docker-socket", Kind: step.Bool, Help: "Asks for the Docker socket; handed to serve-cell, which checks the grant."}
+	SocketInput  = grant.SocketInput
 )
 
 var door = step.Door{
@@ -61,7 +62,7 @@ The matrix lists what the night runs, each entry a recipe:
         recipe: recipes/serve-smoke.yaml
         min_gpus: 1                    # fewer GPUs skip it; 0 needs none; left out it is nproc, else 1
         timeout_sec: 3600              # wall clock of the entry; left out it is 1800
-        needs_docker_daemon: true      # without a daemon the entry is skipped; left out it needs none
+        needs_docker_daemon: true      # without the grant or a daemon the entry is skipped; left out it needs none
       - name: training_ddp
         recipe: recipes/training-ddp.yaml
         nproc: 2                       # start the command under torchrun, two processes
@@ -95,6 +96,9 @@ From then on each cell is recorded. It is guarded as soon as the baselines file 
         passed: true
         metrics:
           median_tpot_ms: {policy: max, value: 2.3922}
+
+An entry that needs the Docker daemon runs where --docker-socket is given and, in a job, the lane is
+signed off for it in the list of the default branch; everywhere else it is skipped and says why.
 
 Verdicts: pass; fail; record (ran clean, no key); skip (GPUs or daemon missing); no_verdict (ran,
 or should have run, and nothing can be concluded: a cell of the recipe is missing, the load

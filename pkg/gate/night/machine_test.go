@@ -33,7 +33,44 @@ func TestDockerDaemon(t *testing.T) {
 			if c.want == "" {
 				want = map[string]string{"alpha::c": "record", "beta::c": "record"}
 			}
-			r.run("--gpus", "1").want(t, 0, want)
+			r.run("--gpus", "1", "--docker-socket").want(t, 0, want)
+		})
+	}
+}
+
+func TestNoGrantNoSocket(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		args []string
+		want string
+	}{
+		"by hand, without the flag": {nil, nil, "no grant: docker-socket is not true"},
+		"in a pull request's job": {
+			map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": "EVENT", "GITHUB_REPOSITORY": "o/r", "GITHUB_WORKFLOW_REF": "o/r/.github/workflows/night.yml@refs/pull/1/merge"},
+			[]string{"--docker-socket", "--lane", "night.yml#eval"}, "no grant: the event pull_request leads to no grant",
+		},
+		"in a job without a payload": {
+			map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "schedule"},
+			[]string{"--docker-socket", "--lane", "night.yml#eval"}, "no grant: the event's payload is missing",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			hideDocker(t, r)
+			r.write("config/ci/nightly_eval_matrix.yaml", "entries: [{name: alpha, recipe: a.yaml, needs_docker_daemon: true}, {name: beta, recipe: a.yaml}]\n")
+			r.write("config/ci/regression_baselines.yaml", "baselines: {}\n")
+			r.recipe("a.yaml", "c")
+			r.leaves("a.yaml", 0, cell("c", nil))
+			r.write("event.json", `{"repository": {"default_branch": "main"}}`)
+			r.write(".bin/docker", "#!/bin/sh\ntouch asked\necho 29.1.3\n")
+			os.Chmod(filepath.Join(r.root, ".bin", "docker"), 0o755)
+			for k, v := range c.env {
+				r.env[k] = strings.ReplaceAll(v, "EVENT", filepath.Join(r.root, "event.json"))
+			}
+			r.run(append(c.args, "--gpus", "1")...).want(t, 0, map[string]string{"alpha": "skip: needs a docker daemon: " + c.want, "beta::c": "record"})
+			if _, err := os.Stat(filepath.Join(r.root, "asked")); err == nil {
+				t.Error("the daemon was asked, want the socket untouched")
+			}
 		})
 	}
 }
@@ -44,7 +81,7 @@ func TestServeCellHasNoDockerDriverYet(t *testing.T) {
 	r.write("a.yaml", strings.Replace(servingRecipe, "driver: process, command: [engine-sim], ", "", 1))
 	r.write(".bin/docker", "#!/bin/sh\necho 29.1.3\n")
 	os.Chmod(filepath.Join(r.root, ".bin", "docker"), 0o755)
-	o := r.run("--gpus", "1")
+	o := r.run("--gpus", "1", "--docker-socket")
 	if got := o.rows()["alpha"]; got != "skip: needs a docker daemon: serve-cell has no docker driver yet" {
 		t.Errorf("got %q", got)
 	}
@@ -56,7 +93,7 @@ func TestZeroWorkSaysWhatWasMissing(t *testing.T) {
 	r.write("config/ci/nightly_eval_matrix.yaml", "entries: [{name: alpha, recipe: a.yaml, min_gpus: 4}, {name: beta, recipe: a.yaml, needs_docker_daemon: true}]\n")
 	r.write("config/ci/regression_baselines.yaml", "baselines: {}\n")
 	r.recipe("a.yaml", "c")
-	r.run("--gpus", "2").want(t, 4, map[string]string{
+	r.run("--gpus", "2", "--docker-socket").want(t, 4, map[string]string{
 		"alpha": "skip", "beta": "skip",
 		"_nightly_eval": "fail: no entry ran, all were skipped: alpha needs 4 GPU(s), have 2; beta needs a docker daemon: no docker client on PATH",
 	})

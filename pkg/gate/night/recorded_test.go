@@ -40,7 +40,7 @@ func TestRecordedEval(t *testing.T) {
 				t.Fatalf("quirk %q is not in the table of better behaviour", c.Quirk)
 			}
 			r := c.rig(t)
-			args := []string{"--gpus", strconv.Itoa(c.gpus())}
+			args := []string{"--docker-socket", "--gpus", strconv.Itoa(c.gpus())}
 			o := r.run(args...)
 			if c.ID == "e19" {
 				if again := r.run(append(args, "--record-only")...); again.status != 0 {

@@ -45,6 +45,9 @@ type Options struct {
 	// Environ is the environment that engines start from.
 	Environ []string
 
+	// Socket says why the docker driver may not use the daemon's socket, nil where it may. Asked by [Check] alone.
+	Socket func() error
+
 	// Tool names the writer in matrix.json.
 	Tool string
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse-ci/gatehouse/pkg/grant"
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/engine"
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/workroot"
@@ -81,6 +82,17 @@ func (o Options) checkCell(c *recipe.Cell) strict.Problems {
 		}
 		if c.Serve.Rollout != nil {
 			add("rollout", engineClient, "the native client does not run rollouts yet")
+		}
+	}
+	if c.Serve.Driver == recipe.DriverDocker {
+		if err := o.Socket(); err != nil {
+			hint := ""
+			var refused *grant.Refused
+			if errors.As(err, &refused) {
+				hint = refused.Hint
+			}
+			add("driver", hint, "no grant for the docker socket: %v", err)
+			return out
 		}
 	}
 	driver, err := engine.For(c.Serve.Driver)

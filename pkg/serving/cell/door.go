@@ -4,7 +4,9 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 
+	"github.com/gatehouse-ci/gatehouse/pkg/grant"
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
 	"github.com/gatehouse-ci/gatehouse/pkg/report"
 	"github.com/gatehouse-ci/gatehouse/pkg/step"
@@ -25,9 +27,9 @@ var Door = step.Door{
 		{Name: "mode", Kind: step.Choice, Default: "run", Choices: []string{"run", "reap"}, Arg: "MODE",
 			Help: "Run the cells, or reap: end what killed runs left behind in the work root."},
 		{Name: "dry-run", Kind: step.Bool, Help: "Print the plan and check all that can be checked without starting anything."},
-		{Name: "docker-socket", Kind: step.Bool, Help: "Let the docker driver use the daemon's socket; the docker driver is not in this build yet."},
-		{Name: "lanes", Kind: step.Path, Arg: "FILE", Help: "The lanes that may use the socket; for the docker driver."},
-		{Name: "lane", Kind: step.String, Arg: "LANE", Help: "The lane this job is, as workflow file#job; for the docker driver."},
+		grant.SocketInput,
+		grant.LanesInput,
+		grant.LaneInput,
 	},
 	Outputs: []step.Output{
 		{Name: "matrix-path", Help: "The matrix.json that was written."},
@@ -68,7 +70,8 @@ A small recipe:
       - {name: baseline, mitigations: [none], environment: local}
 
 The driver of a cell says how its engine is had: process runs a command of this host, attach uses an engine that runs
-already and is never stopped. One run at a time holds a work root; another is refused and told who holds it.
+already and is never stopped, docker is not in this build yet. It will need the Docker daemon's socket: in a job the lane
+must be signed off for it in the default branch's list, by hand --docker-socket is the grant. One run at a time holds a work root; another is refused and told who holds it.
 
 A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by the next start, or by
 --mode reap as a last step with "if: always()": only processes that carry the mark of a recorded run, and only when the
@@ -135,6 +138,7 @@ func options(s *step.Step, r *recipe.Recipe) Options {
 	}
 	return Options{
 		Recipe: r, RecipePath: path, Cells: s.In.List("cell"), OutDir: s.Path(s.In.String("output-dir")), WorkDir: workDir(s),
+		Socket:  sync.OnceValue(func() error { return grant.Of(s) }),
 		Environ: s.Environ, Tool: strings.TrimSpace("serve-cell " + step.Version), Now: s.Now, Say: s.Say,
 		Progress: func(label string, total int64) Progress { return s.Progress(label, total) },
 	}
