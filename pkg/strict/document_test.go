@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -164,6 +165,40 @@ func TestRead(t *testing.T) {
 		if _, err := read(dir, &into); err == nil {
 			t.Errorf("%s: got no error, want a folder refused", name)
 		}
+	}
+}
+
+// A named pipe without a writer must not hold the reader, nor a device feed it.
+func TestReadTakesFilesAlone(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, "/dev/zero", "/dev/null"} {
+		var into any
+		for name, read := range map[string]func(string, any) (*strict.Document, error){"YAML": strict.ReadYAML, "JSON": strict.ReadJSON} {
+			if _, err := read(path, &into); err == nil || err.Error() != path+": is no regular file [unreadable]" {
+				t.Errorf("%s of %s: got %v, want it refused as no regular file", name, path, err)
+			}
+		}
+	}
+}
+
+// A tree is larger than its text: without the limit, 128 MiB of brackets took 5 GB.
+func TestValuesAreCounted(t *testing.T) {
+	var into any
+	text := []byte("[" + strings.Repeat("0,", 3<<20) + "0]")
+	_, err := strict.JSON("f", text, &into)
+	if want := "f:1:4194304: has more than the limit of 2097152 values [size]"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestLongKeysAreShortened(t *testing.T) {
+	var into struct{}
+	_, err := strict.YAML("f", []byte(strings.Repeat("ü", 100000)+": 1\n"), &into)
+	if err == nil || len(err.Error()) > 1500 {
+		t.Errorf("got %d bytes of message, want a short one", len(fmt.Sprint(err)))
 	}
 }
 

@@ -19,6 +19,7 @@ type jsonParser struct {
 
 	items []node
 	keys  []key
+	count int // values so far
 }
 
 func parseJSON(r *reporter, data []byte) (node, bool) {
@@ -83,6 +84,10 @@ func (p *jsonParser) syntax(hint, format string, args ...any) bool {
 func (p *jsonParser) value(depth int) (node, bool) {
 	if depth > maxDepth {
 		p.add(p.here(), RuleDepth, "", "is nested deeper than %d levels", maxDepth)
+		return node{}, false
+	}
+	if p.count++; p.count > maxValues {
+		p.add(p.here(), RuleSize, "split the file", "has more than the limit of %d values", maxValues)
 		return node{}, false
 	}
 	at := p.here()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -24,9 +25,19 @@ func (r *reporter) add(at place, rule, hint, format string, args ...any) {
 		return
 	}
 	r.found = append(r.found, Problem{
-		Path: r.path, Line: int(at.line), Col: int(at.col), Field: fieldName(r.trail),
+		Path: r.path, Line: int(at.line), Col: int(at.col), Field: r.field(),
 		Message: fmt.Sprintf(format, args...), Hint: hint, Rule: rule,
 	})
+}
+
+// field names the field that is being looked at. A key may be as long as the file.
+func (r *reporter) field() string {
+	const limit = 500
+	name := fieldName(r.trail)
+	if len(name) > limit {
+		name = strings.ToValidUTF8(name[:limit], "") + "…"
+	}
+	return name
 }
 
 func (r *reporter) addFault(at place, f *fault) {

@@ -6,14 +6,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // Limits on what is read, in bytes. YAML is written by people; JSON may hold a night's samples. A tree
-// takes about 6 times a text of samples, and up to 40 times one made of nothing but brackets.
+// takes about 6 times a text of samples. What is made of nothing but brackets would take 40 times its
+// size and a list of empty mappings a thousand times, so the values of a JSON text are counted too.
 const (
-	MaxYAML  = 4 << 20
-	MaxJSON  = 128 << 20
-	maxDepth = 200
+	MaxYAML   = 4 << 20
+	MaxJSON   = 128 << 20
+	maxValues = 2 << 20
+	maxDepth  = 200
 )
 
 // Extra takes the unknown keys of a mapping that a machine wrote and a later version may have
@@ -78,11 +81,17 @@ func (f format) decode(path string, data []byte, into any) (*Document, error) {
 }
 
 func (f format) read(path string, into any) (*Document, error) {
-	file, err := os.Open(path)
+	// A pipe that nobody writes to would hold the opening for ever, and a device has no end.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil {
+		return nil, unreadable(path, err)
+	} else if !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, Problems{{Path: path, Rule: RuleUnreadable, Message: "is no regular file", Hint: "save what it gives to a file first"}}
+	}
 	// One byte over the limit is enough for the size check to see it.
 	data, err := io.ReadAll(io.LimitReader(file, int64(f.limit)+1))
 	if err != nil {
