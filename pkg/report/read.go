@@ -1,6 +1,9 @@
 package report
 
 import (
+	"strings"
+	"unicode"
+
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
 
@@ -24,6 +27,37 @@ func Parse(path string, text []byte) (*Matrix, error) {
 	return m.check(doc)
 }
 
+// What a harvest may hold at most. Its texts go into results, summaries and logs, where one of the
+// file's own size would be there five times over.
+const (
+	maxCells = 10_000
+	maxName  = 200      // bytes
+	maxText  = 16 << 10 // bytes
+)
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// clip cuts the cell's texts to maxText; the whole is in the file.
+func (c *Cell) clip() {
+	cut := func(text *string) {
+		if text != nil && len(*text) > maxText {
+			*text = strings.ToValidUTF8((*text)[:maxText], "") + "…"
+		}
+	}
+	cut(c.Error)
+	for i := range c.NoVerdict {
+		cut(&c.NoVerdict[i])
+	}
+	for i := range c.Failures {
+		cut(&c.Failures[i].Class)
+		cut(&c.Failures[i].Detail)
+	}
+	for i := range c.Tags {
+		cut(&c.Tags[i].Name)
+		cut(&c.Tags[i].Why)
+	}
+}
+
 // check refuses what would make a cell's verdict depend on which half of the file is believed.
 func (m *Matrix) check(doc *strict.Document) (*Matrix, error) {
 	var problems strict.Problems
@@ -35,11 +69,20 @@ func (m *Matrix) check(doc *strict.Document) (*Matrix, error) {
 	if doc.Has("schema_version") && m.SchemaVersion != SchemaVersion {
 		refuse("schema_version", "", "version %d is not known; this tool reads version %d", m.SchemaVersion, SchemaVersion)
 	}
+	if len(m.Cells) > maxCells {
+		refuse("cells", "split the recipe", "lists %d cells, more than the limit of %d", len(m.Cells), maxCells)
+		return nil, problems.Err()
+	}
 	first := map[string]int{}
-	for i, c := range m.Cells {
+	for i := range m.Cells {
+		c := &m.Cells[i]
+		c.clip()
 		at := func(key string) string { return strict.Field("cells", i, key) }
-		if c.Name == "" {
+		switch {
+		case c.Name == "":
 			refuse(at("name"), "", "a cell without a name cannot be judged")
+		case len(c.Name) > maxName || strings.ContainsFunc(c.Name, unprintable):
+			refuse(at("name"), "use letters, digits, _ . and -", "is no name of a cell: more than %d bytes, or not printable", maxName)
 		}
 		if j, twice := first[c.Name]; twice {
 			refuse(at("name"), "", "cell %q is there twice, first as cells[%d]", c.Name, j)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/report"
 	"github.com/google/go-cmp/cmp"
@@ -103,6 +104,11 @@ func TestRefused(t *testing.T) {
 		"duplicate cell":    {`{"cells": [{"name": "c"}, {"name": "c"}]}`, `cells[1].name: cell "c" is there twice, first as cells[0]`},
 		"no name":           {`{"cells": [{}]}`, "cells[0]: key name is missing"},
 		"empty name":        {`{"cells": [{"name": ""}]}`, "cells[0].name: a cell without a name"},
+		"name of two lines": {`{"cells": [{"name": "c\n::error::d"}]}`, "cells[0].name: is no name of a cell"},
+		"name of colours":   {`{"cells": [{"name": "\u001b[31mc"}]}`, "cells[0].name: is no name of a cell"},
+		"name that turns":   {`{"cells": [{"name": "c\u202e"}]}`, "cells[0].name: is no name of a cell"},
+		"endless name":      {`{"cells": [{"name": "` + strings.Repeat("c", 201) + `"}]}`, "cells[0].name: is no name of a cell"},
+		"endless cells":     {`{"cells": [` + strings.Repeat(`{"name": "c"},`, 10_000) + `{"name": "d"}]}`, "cells: lists 10001 cells"},
 		"negative count":    {`{"cells": [{"name": "c", "passed_count": 1, "failed_count": -1}]}`, "cells[0].failed_count: a count cannot be negative"},
 		"boolean count":     {`{"cells": [{"name": "c", "passed_count": true}]}`, "cells[0].passed_count: must be an integer"},
 		"later version":     {`{"schema_version": 2}`, "schema_version: version 2 is not known"},
@@ -116,6 +122,20 @@ func TestRefused(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestTextsAreCut(t *testing.T) {
+	long := strings.Repeat("ü", 1<<20)
+	m, err := report.Parse("m", []byte(`{"cells": [{"name": "c", "error": "`+long+`", "no_verdict": ["`+long+`"], "failures": [{"class": "x", "count": 1, "detail": "`+long+`"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := m.Cells[0]
+	for _, text := range []string{*c.Error, c.NoVerdict[0], c.Failures[0].Detail} {
+		if !utf8.ValidString(text) || len(text) > 17<<10 || !strings.HasSuffix(text, "ü…") {
+			t.Errorf("got %d bytes that end in %q, want 16 KiB and a mark", len(text), text[len(text)-8:])
+		}
 	}
 }
 
