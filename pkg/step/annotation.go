@@ -114,10 +114,31 @@ func (s *Step) fields(p strict.Problem) map[string]string {
 	return f
 }
 
+var unspeakable = strings.NewReplacer("\r", "␍", "\n", "␊", "##[", "##\u200b[", "\x1b[", "\x1b[", "\x1b", "␛")
+
+// isControl finds what moves a terminal's cursor or turns the text around; colours (ESC [) stay, for
+// engines' logs have them.
+func isControl(r rune) bool {
+	return r < ' ' && r != '\t' && r != 0x1B || r >= 0x7F && r <= 0x9F && r != 0x85 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+func visible(r rune) rune {
+	switch {
+	case !isControl(r):
+		return r
+	case r < ' ':
+		return '␀' + r
+	}
+	return '\uFFFD'
+}
+
 // defuse makes a line harmless to the runner: it reads "::" at the start of a line
 // (after blanks) and "##[" anywhere in it as a command.
 func defuse(line string) string {
-	line = strings.NewReplacer("\r", "␍", "\n", "␊", "##[", "##\u200b[").Replace(line)
+	line = unspeakable.Replace(line)
+	if strings.ContainsFunc(line, isControl) {
+		line = strings.Map(visible, line)
+	}
 	if strings.HasPrefix(strings.TrimLeft(line, " \t\v\f\u0085\u00a0"), "::") {
 		i := strings.Index(line, "::")
 		return line[:i] + "\u200b" + line[i:]

@@ -68,7 +68,8 @@ func Main(run func(context.Context, Proc) int) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	signal.Ignore(syscall.SIGPIPE)
+	// Caught and dropped rather than ignored: what is ignored stays so in every child.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
 	dir, err := os.Getwd()
 	if err != nil {
