@@ -41,12 +41,12 @@
 //	    The artifact's name in the run; backend-latency-ID-N with --fixture-id, else the only
 //	    one there is. [INPUT_ARTIFACT]
 //	--manifest MANIFEST
-//	    The fixture manifest, from the top of the repository. Default:
+//	    The manifest of latency fixtures, from the top of the repository. Default:
 //	    docs/backend-latency-fixtures.json. [INPUT_MANIFEST]
 //	--fixture-id ID
 //	    The fixture to import, where the bundle holds several. [INPUT_FIXTURE_ID]
 //	--metric-prefix WORD
-//	    The word that begins a metric line of the raw log. Default: KILN_LATENCY_METRIC.
+//	    The word that metric lines of the raw log begin with. Default: KILN_LATENCY_METRIC.
 //	    [INPUT_METRIC_PREFIX]
 //	--force
 //	    Replace files that have other bytes. [INPUT_FORCE]
