@@ -12,7 +12,7 @@ GO_BUILD := go build -trimpath -ldflags "-s -w -buildid="
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 10m
 
-.PHONY: help build nightly fixtures test test-needs lint generate bench bench-loadgen soak-fuzz clean
+.PHONY: help build nightly fixtures test test-needs lint generate bench bench-loadgen bench-intake soak-fuzz clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,11 +49,14 @@ bench: ## runs every Go benchmark
 bench-loadgen: build ## measures the load generator against the engine's own send log, one core each
 	go run ./bench/loadgen
 
+bench-intake: build ## measures time and memory of running and importing a log of 2 GiB
+	go run ./bench/intake
+
 soak-fuzz: ## runs every fuzz target for FUZZTIME each
-	@for dir in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+	@for dir in $$(git grep -lE '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u); do \
 		for name in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | sed 's/func //'); do \
 			echo "fuzzing $$dir $$name for $(FUZZTIME)"; \
-			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$dir; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir; \
 		done; \
 	done
 
