@@ -12,7 +12,7 @@ GO_BUILD := go build -trimpath -ldflags "-s -w -buildid="
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 10m
 
-.PHONY: help build nightly fixtures test test-needs lint generate bench bench-loadgen bench-intake soak-fuzz clean
+.PHONY: help build nightly fixtures test test-needs lint generate bench bench-loadgen bench-intake bench-rules soak-fuzz soak-history clean
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,9 @@ bench-loadgen: build ## measures the load generator against the engine's own sen
 bench-intake: build ## measures time and memory of running and importing a log of 2 GiB
 	go run ./bench/intake
 
+bench-rules: ## simulates the rules of bounds and holds them to the published figures
+	go run ./bench/rules
+
 soak-fuzz: ## runs every fuzz target for FUZZTIME each
 	@for dir in $$(git grep -lE '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u); do \
 		for name in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | sed 's/func //'); do \
@@ -59,6 +62,10 @@ soak-fuzz: ## runs every fuzz target for FUZZTIME each
 			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir; \
 		done; \
 	done
+
+soak-history: ## 32 publishers race for one branch over 20 rounds, and others are killed
+	GATEHOUSE_PUBLISHERS=32 GATEHOUSE_ROUNDS=20 GATEHOUSE_KILLS=30 \
+		go test -count=1 -timeout 2h -run 'TestConcurrentPublishers|TestKilledPublisher' -v ./pkg/gate/history
 
 clean: ## removes what the targets made
 	rm -rf out

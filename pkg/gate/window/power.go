@@ -54,7 +54,7 @@ func (b *Bound) leaveOneOut(policy metric.Policy, sorted []float64, rule Rule) f
 		return Residual(policy, sorted, n-1, b.Margin)
 	}
 	// Where there are many nights, leaving out one does not move the screen: the worst decide.
-	const many, most = 100, 20
+	const many, most = 30, 10
 	candidates := sorted
 	if n > many && policy == metric.Min {
 		candidates = sorted[:most]
