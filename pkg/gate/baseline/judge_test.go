@@ -262,3 +262,14 @@ func TestBreachInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestSame(t *testing.T) {
+	for _, tt := range []struct {
+		observed, bound any
+		want            bool
+	}{{"a", "a", true}, {"a", "b", false}, {7.0, 7.0, true}, {true, 1.0, true}, {nil, "a", false}, {"7", 7.0, false}} {
+		if got := baseline.Same(tt.observed, tt.bound); got != tt.want {
+			t.Errorf("%v against %v: got %v, want %v", tt.observed, tt.bound, got, tt.want)
+		}
+	}
+}

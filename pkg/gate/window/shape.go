@@ -88,19 +88,23 @@ func TwoModes(values []float64) (stats.Gap, bool) {
 	return gap, two
 }
 
-// trend says that the level moved inside the window, steadily or at its middle.
+// trend says that the level moved inside the window: steadily, by its first third against its last, or at
+// its middle. A move of less than 5 % does not matter, one that chance makes as readily is none.
 func trend(values []float64) string {
 	logs := logarithms(values)
-	half := len(logs) / 2
-	first, second := stats.Median(logs[:half]), stats.Median(logs[len(logs)-half:])
-	moved := math.Exp(second-first) - 1
-	if math.Abs(moved) <= relevant {
-		return ""
+	n := len(logs)
+	moved := func(part int, score float64) string {
+		first, last := stats.Median(logs[:part]), stats.Median(logs[n-part:])
+		off := math.Exp(last-first) - 1
+		if part == 0 || math.Abs(off) <= relevant || math.Abs(score) < unlikely {
+			return ""
+		}
+		return fmt.Sprintf("trend: the level moved by %s inside the window, from %s to %s", signed(off), number(math.Exp(first)), number(math.Exp(last)))
 	}
-	if math.Abs(stats.MannKendall(logs)) < unlikely && math.Abs(stats.RankSum(logs[:half], logs[len(logs)-half:])) < unlikely {
-		return ""
+	if text := moved(n/2, stats.RankSum(logs[:n/2], logs[n-n/2:])); text != "" {
+		return text
 	}
-	return fmt.Sprintf("trend: the level moved by %s inside the window, from %s to %s", signed(moved), number(math.Exp(first)), number(math.Exp(second)))
+	return moved(n/3, stats.MannKendall(logs))
 }
 
 // quantum is the step in which the values were written: a hundredth where none has more than two

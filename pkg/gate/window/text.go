@@ -37,7 +37,7 @@ func (c *Cell) Text() string {
 	if c.Short != "" {
 		fmt.Fprintf(&b, "  no window: %s\n", c.Short)
 	} else if c.Restart != nil {
-		fmt.Fprintf(&b, "  the stack moved on %s (%s); the %d nights before do not count\n", c.Restart.Date, c.Restart.Moved, c.Restart.Lost)
+		fmt.Fprintf(&b, "  the stack moved on %s (%s); nights before it that do not count: %d\n", c.Restart.Date, c.Restart.Moved, c.Restart.Lost)
 	}
 	for _, field := range slices.Sorted(maps.Keys(c.Fingerprint)) {
 		fmt.Fprintf(&b, "  %s %s\n", field, c.Fingerprint[field])
@@ -143,7 +143,7 @@ func (c *Cell) writeReasons(b *strings.Builder) {
 	}
 	for _, m := range c.Metrics {
 		if m.Modes != nil {
-			fmt.Fprintf(b, "  %s has two modes: without the excursion the bound is %s, and the next one, %.1f x beyond it, is a false alarm; with it %s, and %.1f x the healthy median passes\n",
+			fmt.Fprintf(b, "  %s has two modes: without the excursion the bound is %s, and the next one, at %.1f x that, is a false alarm; with it %s, and %.1f x the healthy median passes\n",
 				m.Name, plain(m.Modes.Without.Value), m.Modes.Reads, plain(m.Modes.With.Value), m.Modes.Blind)
 		}
 	}
