@@ -1,6 +1,7 @@
 package night
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +35,15 @@ const (
 
 // child is one run of an entry's command and of all that it starts.
 type child struct {
-	argv  []string
-	dir   string
-	env   []string
-	out   io.Writer
-	limit time.Duration
-	token string
-	grace patience
+	argv []string
+	dir  string
+	env  []string
+	out  io.Writer
+	// document takes standard output where that is no text for people; nil: it goes to out as well.
+	document *os.File
+	limit    time.Duration
+	token    string
+	grace    patience
 }
 
 // ending says how a command ended.
@@ -75,7 +78,7 @@ func (c child) run(ctx context.Context) ending {
 	if err != nil {
 		return ending{err: err}
 	}
-	cmd := &exec.Cmd{Path: c.argv[0], Args: c.argv, Dir: c.dir, Env: append(slices.Clone(c.env), Marker+"="+c.token), Stdout: write, Stderr: write}
+	cmd := &exec.Cmd{Path: c.argv[0], Args: c.argv, Dir: c.dir, Env: append(slices.Clone(c.env), Marker+"="+c.token), Stdout: cmp.Or(c.document, write), Stderr: write}
 	cmd.SysProcAttr = ownSession()
 	if err := cmd.Start(); err != nil {
 		read.Close()

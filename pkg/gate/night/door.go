@@ -34,17 +34,17 @@ var door = step.Door{
 	Inputs: []step.Input{
 		MatrixInput,
 		{Name: "baselines", Kind: step.Path, Arg: "FILE", Default: "config/ci/regression_baselines.yaml", Help: "The blessed bounds, from the repository's root. An absent file is an error, for a night without bounds guards nothing; see --record-only."},
-		{Name: "record-only", Kind: step.Bool, Help: "Measures and records; no baselines are read and nothing fails on a number."},
+		{Name: "record-only", Kind: step.Bool, Help: "Measure and record; no baselines are read and nothing fails on a number."},
 		CommandInput,
 		{Name: "out", Kind: step.Path, Arg: "FILE", Default: "nightly-results.json", Help: "The results file, from the repository's root; written anew after every entry."},
-		{Name: "summary", Kind: step.Path, Arg: "FILE", Help: "Also writes the job summary's Markdown to this file."},
+		{Name: "summary", Kind: step.Path, Arg: "FILE", Help: "Also write the job summary's Markdown to this file."},
 		{Name: "work-dir", Kind: step.Path, Arg: "DIR", Default: ".nightly-eval", Help: "Where entries leave their output; an entry's folder below it is emptied before it runs."},
-		{Name: "entry", Kind: step.List, Arg: "NAME", Help: "Runs this entry and not the others."},
+		{Name: "entry", Kind: step.List, Arg: "NAME", Help: "Run this entry and not the others."},
 		LaneInput,
 		LanesInput,
 		GPUsInput,
 		SocketInput,
-		{Name: "no-confirm", Kind: step.Bool, Help: "Measures every entry once: the first breach fails, and a disqualified run is no verdict."},
+		{Name: "no-confirm", Kind: step.Bool, Help: "Measure every entry once: the first breach fails, and a disqualified run is no verdict."},
 	},
 	Outputs: []step.Output{
 		{Name: "results", Help: "The path of the results file."},
@@ -86,9 +86,19 @@ To add an entry, write its recipe, name it in the matrix, and try both before th
 
 A recipe of the workload tokenspeed_serve is run by serve-cell, found beside nightly-eval or on
 PATH; any other by --command, from the repository's root. Either leaves a matrix.json somewhere
-below the folder it is given, with the recipe's cells in it.
+below the folder it is given, with the recipe's cells in it. This much of one is enough:
 
-From then on each cell is recorded. It is guarded as soon as the baselines file has a key for it:
+    {"cells": [{"name": "baseline", "passed_count": 1, "failed_count": 0, "error": null,
+        "mean_step_time_ms": 12.5, "metrics_summary": {"latency_ms": {"mean": 3.1}}}]}
+
+The counts are of trials: a cell of which none passed, or one failed, has failed. error says why a
+cell did not run to its end. The step time and the metrics are what bounds can be put on. A command
+of your own is given the recipe's path and that folder:
+
+    nightly-eval --command './measure.sh {recipe} {dir}'
+
+From then on each cell is recorded. It is guarded as soon as the baselines file has a key for it.
+The file must be there from the first night on; without keys its second line is "baselines: {}".
 
     version: 1
     baselines:
@@ -182,7 +192,7 @@ func (n *night) prepare() strict.Problems {
 // absent turns the refusal of a file that is not there into the choice it leaves.
 func absent(path string, problems strict.Problems) strict.Problems {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return strict.Problems{{Path: path, Message: "the baselines file does not exist", Hint: "name it with --baselines, or say --record-only to measure without judging"}}
+		return strict.Problems{{Path: path, Message: "the baselines file does not exist", Hint: "name it with --baselines, or begin one with the two lines \"version: 1\" and \"baselines: {}\"; --record-only measures without judging"}}
 	}
 	return problems
 }

@@ -111,9 +111,13 @@ func (n *night) attempt(ctx context.Context, e *matrix.Entry, r *recipe.Recipe, 
 	lines := n.Child(e.Name)
 	defer lines.Close()
 
+	var document *os.File
+	if r.Workload == recipe.Serving {
+		document = log // serve-cell's JSON says what matrix.json and its text for people say
+	}
 	n.Say("%s: running %s", e.Name, strings.Join(argv, " "))
 	a := attempt{ending: child{
-		argv: argv, dir: n.Root(), env: n.Environ, out: io.MultiWriter(lines, forgiving{log}), limit: e.Timeout, token: rand.Text(), grace: usual,
+		argv: argv, dir: n.Root(), env: n.Environ, out: io.MultiWriter(lines, forgiving{log}), document: document, limit: e.Timeout, token: rand.Text(), grace: usual,
 	}.run(ctx)}
 	if a.strays > 0 {
 		n.Say("%s: %d processes were left behind and have been ended", e.Name, a.strays)

@@ -7,14 +7,21 @@ import (
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/matrix"
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
+	"github.com/gatehouse-ci/gatehouse/pkg/report"
 )
 
 // The manual's examples are what people copy, so they must be accepted as they stand.
 func TestManualExamples(t *testing.T) {
 	r := newRig(t)
-	var matrices, recipes, baselines int
+	var matrices, recipes, baselines, reports int
 	for _, block := range examples() {
 		switch {
+		case strings.Contains(block, `"cells":`):
+			reports++
+			m, err := report.Parse("matrix.json", []byte(block))
+			if err != nil || !m.Cells[0].Passed() || m.Cells[0].MetricsSummary["latency_ms"].Mean != 3.1 {
+				t.Errorf("the matrix.json of the manual: got %+v, %v, want a cell that passed", m, err)
+			}
 		case strings.Contains(block, "workload:"):
 			recipes++
 			if _, err := recipe.Parse("recipe.yaml", []byte(block)); err != nil {
@@ -38,8 +45,8 @@ func TestManualExamples(t *testing.T) {
 			}
 		}
 	}
-	if matrices != 1 || recipes != 1 || baselines != 1 {
-		t.Errorf("got %d matrices, %d recipes, %d baselines in the manual, want one each", matrices, recipes, baselines)
+	if matrices != 1 || recipes != 1 || baselines != 1 || reports != 1 {
+		t.Errorf("got %d matrices, %d recipes, %d baselines, %d matrix.json in the manual, want one each", matrices, recipes, baselines, reports)
 	}
 }
 

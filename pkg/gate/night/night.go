@@ -9,6 +9,8 @@ import (
 
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/baseline"
 	"github.com/gatehouse-ci/gatehouse/pkg/gate/matrix"
+	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
+	"github.com/gatehouse-ci/gatehouse/pkg/report"
 	"github.com/gatehouse-ci/gatehouse/pkg/step"
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
@@ -151,7 +153,7 @@ func (n *night) finish() int {
 	status := n.status()
 	word := map[int]string{step.OK: "pass", step.Negative: "fail", step.NoVerdict: "no_verdict"}[status]
 	n.Text(textTable(n.results.Entries))
-	n.Say("%s: %s; results in %s", word, n.results.Summary, n.out)
+	n.Say("%s: %s; results in %s", spoken(word), n.results.Summary, n.out)
 	n.publish(word)
 	var problems strict.Problems
 	for i := range n.results.Entries {
@@ -183,8 +185,32 @@ func (n *night) tell(r *Row) strict.Problems {
 			n.Warn(p)
 		}
 	}
+	if len(problems) > 0 {
+		problems[len(problems)-1].Hint = r.hint()
+	}
 	return problems
 }
+
+// hint is what to do about a row, "" where its reasons say all.
+func (r *Row) hint() string {
+	tagged := func(name string) bool {
+		return slices.ContainsFunc(r.Tags, func(t report.Tag) bool { return t.Name == name })
+	}
+	switch {
+	case r.Verdict == baseline.NoVerdict && tagged(clientLimited):
+		return "the load client had to wait for a core, so its figures are not the engine's: keep other work off the machine and run the night again"
+	case r.Error != nil && *r.Error == errNotStarted:
+		return "an entry whose workload is not " + recipe.Serving + " is run by the command of --command"
+	case r.Verdict == baseline.Fail && r.Cell != nil && r.Error == nil && none(r.PassedCount) && none(r.FailedCount) && none(r.ErrorCount):
+		return "its matrix.json counts no passed trial: passed_count must be 1 or more; nightly-eval -help shows the format"
+	}
+	return ""
+}
+
+// clientLimited is the tag of a step in which the load client was the limit.
+const clientLimited = "client_limited"
+
+func none(count *int) bool { return count == nil || *count == 0 }
 
 // String lists the counts that are not zero.
 func (c Counts) String() string {

@@ -214,12 +214,17 @@ cells:
 func TestServingRecipesRunByServeCell(t *testing.T) {
 	r := one(t, "", "")
 	r.write("a.yaml", servingRecipe)
-	r.write(".bin/serve-cell", "#!/bin/sh\nexec "+filepath.Join(r.root, ".bin", "aorta")+" serve cell \"$@\"\n")
+	r.write(".bin/serve-cell", "#!/bin/sh\n"+filepath.Join(r.root, ".bin", "aorta")+" serve cell \"$@\"; echo '{\"the\": \"document\"}'\n")
 	if err := os.Chmod(filepath.Join(r.root, ".bin", "serve-cell"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	r.leaves("a.yaml", 0, cell("c", nil))
-	r.run("--gpus", "1", "--lane", "nightly.yml#gpu").want(t, 0, map[string]string{"alpha::c": "record"})
+	o := r.run("--gpus", "1", "--lane", "nightly.yml#gpu")
+	o.want(t, 0, map[string]string{"alpha::c": "record"})
+	log, err := os.ReadFile(filepath.Join(r.root, ".nightly-eval", "alpha", "run-1.log"))
+	if err != nil || !strings.Contains(string(log), `{"the": "document"}`) || strings.Contains(o.stderr, "document") {
+		t.Errorf("got log %q, %v; want serve-cell's document there, and not among people's text:\n%s", log, err, o.stderr)
+	}
 	if got, want := strings.Join(r.launched()[0], " "), "serve cell --recipe a.yaml --output-dir <out> --strict --lane nightly.yml#gpu"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

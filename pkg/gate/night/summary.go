@@ -31,7 +31,7 @@ func (n *night) publish(word string) {
 func markdown(r *Results, word string) string {
 	var b strings.Builder
 	rows := worstFirst(r.Entries)
-	fmt.Fprintf(&b, "## Nightly evaluation: %s\n\n%s\n\n", word, r.Summary)
+	fmt.Fprintf(&b, "## Nightly evaluation: %s\n\n%s\n\n", spoken(word), r.Summary)
 	b.WriteString("| verdict | cell | what |\n| --- | --- | --- |\n")
 	for _, row := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", shown(row), escape(row.Key()), escape(row.what()))
@@ -64,10 +64,17 @@ func expanded(row *Row) string {
 		fmt.Fprintf(&b, "- error: %s\n", escape(*row.Error))
 	}
 	for _, tag := range row.Tags {
-		fmt.Fprintf(&b, "- excursion tag %s: %s\n", escape(tag.Name), escape(tag.Why))
+		where := ""
+		if tag.Step != nil {
+			where = fmt.Sprintf("step %d, ", *tag.Step)
+		}
+		fmt.Fprintf(&b, "- tag %s: %s%s\n", escape(tag.Name), where, escape(tag.Why))
 	}
 	otherRun(&b, "second run", row.Confirmation)
 	otherRun(&b, "first run, disqualified", row.Disqualified)
+	if hint := row.hint(); hint != "" {
+		fmt.Fprintf(&b, "- what to do: %s\n", escape(hint))
+	}
 	if row.MatrixPath != nil {
 		fmt.Fprintf(&b, "- measured in %s\n", escape(*row.MatrixPath))
 	}
@@ -100,19 +107,23 @@ func textTable(all []Row) string {
 // shown is the verdict as people should read it: a pass that holds no bound guards nothing.
 func shown(row *Row) string {
 	switch {
-	case row.Verdict == baseline.NoVerdict:
-		return "no verdict"
 	case row.Verdict == baseline.Pass && len(row.Excursions) > 0:
 		return "pass (excursion)"
 	case row.Verdict == baseline.Pass && len(row.Gated) == 0:
 		return "pass (recording)"
 	}
-	return string(row.Verdict)
+	return spoken(string(row.Verdict))
 }
+
+// spoken is a verdict in people's words.
+func spoken(verdict string) string { return strings.ReplaceAll(verdict, "_", " ") }
 
 // what says in one line why a row has its verdict, or how far it is from its bounds.
 func (r *Row) what() string {
 	words := r.Words()
+	if r.Verdict == baseline.Record {
+		words = append(words, r.measured()...)
+	}
 	if len(words) > 0 && r.Verdict != baseline.Pass {
 		return strings.Join(words, "; ")
 	}
@@ -124,9 +135,30 @@ func (r *Row) what() string {
 	}
 	parts = append(parts, words...)
 	if len(parts) == 0 {
-		return "no bound is held"
+		return strings.Join(append([]string{"no bound is held"}, r.measured()...), "; ")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// measured tells two figures of a cell that holds no bound, those that are guarded first by choice, or its
+// step time.
+func (r *Row) measured() []string {
+	var parts []string
+	for _, name := range guardedFirst() {
+		if v, ok := r.Metrics.Summary[name].(float64); ok && len(parts) < 2 {
+			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %.4g %s", name, v, metric.Unit(name))))
+		}
+	}
+	if len(parts) == 0 && r.Metrics.MeanStepTimeMS != nil {
+		parts = append(parts, fmt.Sprintf("%s %.4g ms", metric.StepTime, *r.Metrics.MeanStepTimeMS))
+	}
+	return parts
+}
+
+// guardedFirst lists the metrics that have a policy, those of a first bless before the others.
+func guardedFirst() []string {
+	first := []string{"median_tpot_ms", "p99_itl_ms"}
+	return append(first, slices.DeleteFunc(metric.Names(), func(name string) bool { return slices.Contains(first, name) })...)
 }
 
 // headroom tells an observation beside the bound it holds.

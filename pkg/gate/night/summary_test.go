@@ -48,7 +48,7 @@ func TestSummary(t *testing.T) {
 		"## Nightly evaluation: fail", "1 fail, 2 pass", "| verdict | cell | what |",
 		"| fail | slow::c | median_tpot_ms 2.6793 ms is 12.0 % over its ceiling of 2.3922 ms |",
 		"| pass | fine::c | median_tpot_ms 1.914 ms (max 2.3922) |",
-		"| pass (recording) | open::c | no bound is held |",
+		"| pass (recording) | open::c | no bound is held; median_tpot_ms 9 ms |",
 		"### slow::c: fail", "- second run: fail",
 	}
 	rest := string(text)
@@ -78,6 +78,57 @@ func TestWhyACellFailed(t *testing.T) {
 	} {
 		if !strings.Contains(o.stderr, words) {
 			t.Errorf("people are not told %q:\n%s", words, o.stderr)
+		}
+	}
+}
+
+// What a person can do about a row stands below its reasons, in the log and in the summary.
+func TestHints(t *testing.T) {
+	cases := map[string]struct {
+		command string
+		cell    map[string]any
+		want    string
+	}{
+		"the client was the limit": {"", map[string]any{
+			"name": "c", "passed_count": 1, "no_verdict": []string{"client_limited in 3 of 3 steps"},
+			"excursion_tags": []any{map[string]any{"name": "client_limited", "step": 0, "why": "8.1 ms late"}},
+		}, "keep other work off the machine"},
+		"no trial is counted": {"", map[string]any{"name": "c", "mean_step_time_ms": 12.5}, "passed_count must be 1 or more"},
+		"no such command":     {"absent {recipe} {dir}", cell("c", nil), "is run by the command of --command"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := one(t, "", "")
+			r.leaves("a.yaml", 0, c.cell)
+			args := []string{"--gpus", "1", "--summary", "s.md"}
+			if c.command != "" {
+				args = append(args, "--command", c.command)
+			}
+			o := r.run(args...)
+			text, err := os.ReadFile(filepath.Join(r.root, "s.md"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for place, got := range map[string]string{"log": o.stderr, "summary": string(text), "document": o.stdout} {
+				if !strings.Contains(got, c.want) {
+					t.Errorf("the %s lacks %q:\n%s", place, c.want, got)
+				}
+			}
+		})
+	}
+}
+
+// A cell without bounds is told by its figures: people watch them before they guard them.
+func TestRecordedFigures(t *testing.T) {
+	for want, metrics := range map[string]map[string]any{
+		"median_tpot_ms 1.914 ms; p99_itl_ms 34.5 ms": {"p99_itl_ms": 34.5, "median_tpot_ms": 1.9138, "gbps": 3},
+		"gbps 3.25 GB/s":           {"gbps": 3.25, "of_no_policy": 1},
+		"mean_step_time_ms 100 ms": nil,
+	} {
+		r := one(t, "", "")
+		r.leaves("a.yaml", 0, cell("c", metrics))
+		if o := r.run("--gpus", "1"); !strings.Contains(o.stderr, "no baseline (record-only); "+want+"\n") {
+			t.Errorf("the log lacks %q:\n%s", want, o.stderr)
 		}
 	}
 }
