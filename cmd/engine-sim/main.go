@@ -114,7 +114,7 @@
 //	    How long requests in flight may take to end after SIGTERM. Default: 30s.
 //	    [INPUT_DRAIN_TIMEOUT]
 //	--enable-cache-report
-//	    Puts the cached prompt tokens into usage. [INPUT_ENABLE_CACHE_REPORT]
+//	    Put the cached prompt tokens into usage. [INPUT_ENABLE_CACHE_REPORT]
 //	--profile NAME|FILE
 //	    What the engine does and when: a built-in profile (default, smoke) or a YAML file of the
 //	    settings below. Flags go over it. Default: default. [INPUT_PROFILE]
@@ -127,7 +127,7 @@
 //	    Time a token takes: a write of n tokens goes out n times that after the one before.
 //	    Default: 2ms. [INPUT_ITL]
 //	--slow X
-//	    Makes every token slower by that many percent; the ttft stays. Default: 0. [INPUT_SLOW]
+//	    Make every token slower by that many percent; the ttft stays. Default: 0. [INPUT_SLOW]
 //	--tokens-per-event N
 //	    Tokens in one event. Default: 1. [INPUT_TOKENS_PER_EVENT]
 //	--events-per-write N
@@ -136,10 +136,10 @@
 //	    Tokens in the first write; 0 means as many as in the others. Default: 0.
 //	    [INPUT_FIRST_TOKENS]
 //	--tail DURATION
-//	    Sends usage and [DONE] that long after the last tokens, in a write of their own; 0 sends
+//	    Send usage and [DONE] that long after the last tokens, in a write of their own; 0 sends
 //	    them together. Default: 0s. [INPUT_TAIL]
 //	--early-headers
-//	    Sends the head of the response as soon as the request is read. Default: true.
+//	    Send the head of the response as soon as the request is read. Default: true.
 //	    [INPUT_EARLY_HEADERS]
 //	--jitter-kind none|uniform|normal|late
 //	    How writes stray from the schedule: uniform within the jitter on both sides, normal with
@@ -148,12 +148,12 @@
 //	--jitter DURATION
 //	    Size of the jitter. Default: 0s. [INPUT_JITTER]
 //	--seed N
-//	    Fixes the jitter and every choice by probability. Default: 0. [INPUT_SEED]
+//	    Fix the jitter and every choice by probability. Default: 0. [INPUT_SEED]
 //	--prefill-per-token DURATION
 //	    Added to the ttft for each prompt token that is not cached. Default: 0s.
 //	    [INPUT_PREFILL_PER_TOKEN]
 //	--prefix-cache
-//	    Caches prompt prefixes, block by block. Default: true. [INPUT_PREFIX_CACHE]
+//	    Cache prompt prefixes, block by block. Default: true. [INPUT_PREFIX_CACHE]
 //	--block-size N
 //	    Tokens in a block of the prefix cache. Default: 16. [INPUT_BLOCK_SIZE]
 //	--cache-blocks N

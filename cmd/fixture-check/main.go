@@ -5,7 +5,25 @@
 //	fixture-check [MANIFEST] [--require-covered] [--metric-prefix WORD]
 //
 // Without a flag the manifest itself is checked: its keys, its fixtures and metrics, that sources
-// exist, and that status and states agree.
+// exist, and that status and states agree. A new manifest, at docs/backend-latency-fixtures.json:
+//
+//	{
+//	  "schema_version": 1,
+//	  "status": "fixture_required",
+//	  "policy": {"covered_gate_requires": ["A result is reviewed before it is locked."]},
+//	  "required_backends": ["cuda"],
+//	  "fixtures": [{
+//	    "id": "cuda_matmul", "backend": "cuda", "hardware": "H100 SXM",
+//	    "runner_labels": ["self-hosted", "h100"],
+//	    "source": "bench/matmul.py", "command": "python3 bench/matmul.py",
+//	    "threshold_state": "pending_fixture_result",
+//	    "result_artifact": "bench-results/backend-latency/cuda_matmul.json",
+//	    "metrics": [{"name": "p50_ms", "unit": "ms", "comparison": "<=", "max": null}]
+//	  }],
+//	  "missing_fixture_slots": []
+//	}
+//
+// From there: fixture-run measures, threshold-lock sets each max, and both files are committed.
 //
 // With --require-covered every fixture must have been measured, reviewed and locked. What is judged is
 // what is committed: manifest, artifacts and sources must be at HEAD as they are in the work tree. Each

@@ -38,9 +38,19 @@
 //
 // A recipe of the workload tokenspeed_serve is run by serve-cell, found beside nightly-eval or on
 // PATH; any other by --command, from the repository's root. Either leaves a matrix.json somewhere
-// below the folder it is given, with the recipe's cells in it.
+// below the folder it is given, with the recipe's cells in it. This much of one is enough:
 //
-// From then on each cell is recorded. It is guarded as soon as the baselines file has a key for it:
+//	{"cells": [{"name": "baseline", "passed_count": 1, "failed_count": 0, "error": null,
+//	    "mean_step_time_ms": 12.5, "metrics_summary": {"latency_ms": {"mean": 3.1}}}]}
+//
+// The counts are of trials: a cell of which none passed, or one failed, has failed. error says why a
+// cell did not run to its end. The step time and the metrics are what bounds can be put on. A command
+// of your own is given the recipe's path and that folder:
+//
+//	nightly-eval --command './measure.sh {recipe} {dir}'
+//
+// From then on each cell is recorded. It is guarded as soon as the baselines file has a key for it.
+// The file must be there from the first night on; without keys its second line is "baselines: {}".
 //
 //	version: 1
 //	baselines:
@@ -76,7 +86,7 @@
 //	    without bounds guards nothing; see --record-only. Default:
 //	    config/ci/regression_baselines.yaml. [INPUT_BASELINES]
 //	--record-only
-//	    Measures and records; no baselines are read and nothing fails on a number.
+//	    Measure and record; no baselines are read and nothing fails on a number.
 //	    [INPUT_RECORD_ONLY]
 //	--command TEMPLATE
 //	    What runs the entries that serve-cell does not. Split into arguments once, never seen by
@@ -86,12 +96,12 @@
 //	    The results file, from the repository's root; written anew after every entry. Default:
 //	    nightly-results.json. [INPUT_OUT]
 //	--summary FILE
-//	    Also writes the job summary's Markdown to this file. [INPUT_SUMMARY]
+//	    Also write the job summary's Markdown to this file. [INPUT_SUMMARY]
 //	--work-dir DIR
 //	    Where entries leave their output; an entry's folder below it is emptied before it runs.
 //	    Default: .nightly-eval. [INPUT_WORK_DIR]
 //	--entry NAME
-//	    Runs this entry and not the others. May be repeated. [INPUT_ENTRY]
+//	    Run this entry and not the others. May be repeated. [INPUT_ENTRY]
 //	--lane FILE#JOB
 //	    The socket lane that this job claims to be: the workflow that the event starts and its
 //	    job, such as nightly-eval.yml#eval. [INPUT_LANE]
@@ -105,7 +115,7 @@
 //	    Asks for the Docker daemon's socket. In a job the lane must be signed off for it;
 //	    outside a job, by hand, this flag is the operator's own grant. [INPUT_DOCKER_SOCKET]
 //	--no-confirm
-//	    Measures every entry once: the first breach fails, and a disqualified run is no verdict.
+//	    Measure every entry once: the first breach fails, and a disqualified run is no verdict.
 //	    [INPUT_NO_CONFIRM]
 //	-h, -help
 //	    Print this manual.

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-ci/gatehouse/pkg/grant"
 	"github.com/gatehouse-ci/gatehouse/pkg/recipe"
 	"github.com/gatehouse-ci/gatehouse/pkg/report"
+	"github.com/gatehouse-ci/gatehouse/pkg/serving/loadgen"
 	"github.com/gatehouse-ci/gatehouse/pkg/step"
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
@@ -38,9 +39,9 @@ var Door = step.Door{
 	SelfTest: selfTest,
 }
 
-const manual = `A recipe names cells; for each trial of a cell serve-cell starts one engine, waits for its ports and then for one real
-streamed token, runs the discarded warm-up steps and the measured steps, audits each, and ends the engine with everything
-it started. It writes
+const manual = `A recipe names cells; for each trial of a cell serve-cell starts one engine, waits for its ports
+and then for one real streamed token, runs the discarded warm-up steps and the measured steps,
+audits each, and ends the engine with everything it started. It writes
 
     DIR/<ticket or _no_ticket_>/<workload>/<time>/matrix.json, matrix.md, recipe.resolved.yaml, host_env.json, cells/
 
@@ -69,23 +70,29 @@ A small recipe:
     cells:
       - {name: baseline, mitigations: [none], environment: local}
 
-The driver of a cell says how its engine is had: process runs a command of this host, attach uses an engine that runs
-already and is never stopped, docker is not in this build yet. It will need the Docker daemon's socket: in a job the lane
-must be signed off for it in the default branch's list, by hand --docker-socket is the grant. One run at a time holds a work root; another is refused and told who holds it.
+"go doc github.com/gatehouse-ci/gatehouse/pkg/recipe", in a checkout of Gatehouse, lists every key
+with its default.
 
-A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by the next start, or by
---mode reap as a last step with "if: always()": only processes that carry the mark of a recorded run, and only when the
-serve-cell that owned them is dead or late.
+The driver of a cell says how its engine is had: process runs a command of this host, attach uses
+an engine that runs already and is never stopped, docker is not in this build yet. It will need
+the Docker daemon's socket: in a job the lane must be signed off for it in the default branch's
+list, by hand --docker-socket is the grant. One run at a time holds a work root; another is
+refused and told who holds it.
 
-A step that is spoilt by something known is tagged, and the cell still passes or fails by its numbers; keys that begin
-with clean_ leave such steps out. The tags: cold_compile (the first step waited for a compilation), admission_stall and
-connect_stall (some first tokens came late, at the engine's door or for a connection), noisy_neighbour (one step was
-slower between tokens), warm_prefix (prompts came from the prefix cache), short_output; client_limited and
+A cancelled run ends its engine within seven seconds. What a killed run leaves behind is ended by
+the next start, or by --mode reap as a last step with "if: always()": only processes that carry
+the mark of a recorded run, and only when the serve-cell that owned them is dead or late.
+
+A step that is spoilt by something known is tagged, and the cell still passes or fails by its
+numbers; keys that begin with clean_ leave such steps out. The tags: cold_compile (the first step
+waited for a compilation), admission_stall and connect_stall (some first tokens came late, at the
+engine's door or for a connection), noisy_neighbour (one step was slower between tokens),
+warm_prefix (prompts came from the prefix cache), short_output; client_limited and
 load_not_delivered say that nothing can be concluded.
 
-Exit status: 0 every cell passed; 1 a cell failed; 2 the recipe or the command line is wrong; 3 it could not run (no
-engine binary, an untrusted or busy work root); 4 nothing can be concluded (the run was cancelled, the client was the
-limit, the load was not delivered).`
+The status is 3 where it could not run (no engine binary, an untrusted or busy work root), and 4
+where nothing can be concluded (the run was cancelled, the client was the limit, the load was not
+delivered).`
 
 // Run is serve-cell's door.
 func Run(ctx context.Context, p step.Proc) int {
@@ -192,7 +199,7 @@ func finish(s *step.Step, done *Outcome) int {
 	s.Output("matrix-path", done.Path)
 	s.Output("verdict", verdict)
 	s.Summary(Markdown(done.Matrix))
-	s.Say("%s: %s", verdict, done.Path)
+	s.Say("%s; results in %s", strings.ReplaceAll(verdict, "_", " "), done.Path)
 	return s.Finish(status, doc, problems...)
 }
 
@@ -206,6 +213,9 @@ func cellProblem(c *report.Cell) (strict.Problem, bool) {
 	switch {
 	case verdict == "no_verdict":
 		p.Message = "nothing can be concluded: " + c.NoVerdict[0]
+		if strings.HasPrefix(c.NoVerdict[0], loadgen.TagClientLimited) {
+			p.Hint = "the client had to wait for a core: keep other work off the machine and run it again"
+		}
 	case len(c.Failures) > 0:
 		p.Message = mainFailure(c.Failures).Detail
 	case c.Error != nil:

@@ -24,7 +24,11 @@ func (r *run) tell(t *trial) {
 		r.Say("%s: %s", label, t.status())
 		return
 	}
+	word := "passed"
+	if len(t.noVerdict()) > 0 {
+		word = "no verdict"
+	}
 	m := t.metrics()
-	r.Say("%s: passed: %d steps, median TTFT %.4g ms, median TPOT %.4g ms, p99 ITL %.4g ms, %.5g tokens/s",
-		label, len(t.steps), m["median_ttft_ms"], m["median_tpot_ms"], m["p99_itl_ms"], m["output_throughput"])
+	r.Say("%s: %s: %d steps, median TTFT %.4g ms, median TPOT %.4g ms, p99 ITL %.4g ms, %.5g tokens/s",
+		label, word, len(t.steps), m["median_ttft_ms"], m["median_tpot_ms"], m["p99_itl_ms"], m["output_throughput"])
 }

@@ -29,7 +29,7 @@ var door = func() *step.Door {
 			{Name: "control-port", Kind: step.Int, Default: "8001", Arg: "PORT", Help: "Control port; 0 takes a free one. When it cannot be bound the engine warns and goes on, as the real one does."},
 			{Name: "gateway-startup-timeout", Kind: step.Duration, Default: "60s", Arg: "SECONDS", Help: "The gateway gives up when the engine takes longer to start than that."},
 			{Name: "drain-timeout", Kind: step.Duration, Default: "30s", Arg: "SECONDS", Help: "How long requests in flight may take to end after SIGTERM."},
-			{Name: "enable-cache-report", Kind: step.Bool, Help: "Puts the cached prompt tokens into usage."},
+			{Name: "enable-cache-report", Kind: step.Bool, Help: "Put the cached prompt tokens into usage."},
 			{Name: "profile", Kind: step.String, Default: "default", Arg: "NAME|FILE", Help: "What the engine does and when: a built-in profile (default, smoke) or a YAML file of the settings below. Flags go over it."},
 			{Name: "send-log", Kind: step.Path, Arg: "FILE", Help: "Where to write what was really sent, as JSON lines."},
 		},

@@ -167,6 +167,9 @@ func (s *Server) becomeReady() {
 	s.ready.Store(true)
 	close(s.readyC)
 	s.logf("gateway ready, serving %s on %s", s.name, s.Addr())
+	if url := s.ControlURL(); url != "" {
+		s.logf("control port ready, %s", url)
+	}
 }
 
 // Addr is the address of the gateway port, host:port.
