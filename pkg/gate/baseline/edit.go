@@ -31,6 +31,7 @@ type Text struct {
 	path   string
 	text   []byte
 	file   *File
+	doc    *strict.Document
 	root   *yaml.Node
 	values map[string]any // of the whole file
 }
@@ -45,7 +46,7 @@ func ParseText(path string, text []byte) (*Text, error) {
 		return nil, err
 	}
 	t := &Text{path: path, text: text, file: file}
-	if _, err := strict.YAML(path, text, &t.values); err != nil {
+	if t.doc, err = strict.YAML(path, text, &t.values); err != nil {
 		return nil, err
 	}
 	var document yaml.Node
@@ -71,6 +72,11 @@ func ReadText(path string) (*Text, error) {
 
 // File is what the text says.
 func (t *Text) File() *File { return t.file }
+
+// Problem is a problem of a field at its place, as [strict.Document.Problem] has it.
+func (t *Text) Problem(field, format string, args ...any) strict.Problem {
+	return t.doc.Problem(field, format, args...)
+}
 
 // Bytes is the text. It must not be changed.
 func (t *Text) Bytes() []byte { return t.text }

@@ -108,6 +108,7 @@ func (r *reading) spec(raw *rawSpec, path ...any) *Spec {
 		r.null("write true or false", at("passed")...)
 	}
 	if raw.StepTime != nil {
+		r.provenance(raw.StepTime.Provenance, at("step_time_ms", "provenance", "first_blessed"))
 		spec.StepTime = &StepTime{Max: raw.StepTime.Max, Provenance: raw.StepTime.Provenance}
 	} else if has("step_time_ms") {
 		r.null("write {max: MILLISECONDS} or remove the key", at("step_time_ms")...)
@@ -134,6 +135,7 @@ func (r *reading) bound(name string, raw *rawBound, path []any) (Bound, bool) {
 		return Bound{}, false
 	}
 	b := Bound{Metric: name, Value: raw.Value, Required: raw.Required == nil || *raw.Required, Provenance: raw.Provenance}
+	r.provenance(raw.Provenance, slices.Concat(path, []any{"provenance", "first_blessed"}))
 	known, listed := metric.PolicyOf(name)
 	policy := strict.Field(slices.Concat(path, []any{"policy"})...)
 	switch {
@@ -153,6 +155,17 @@ func (r *reading) bound(name string, raw *rawBound, path []any) (Bound, bool) {
 		r.null("write true or false", required...)
 	}
 	return b, r.value(b, slices.Concat(path, []any{"value"}))
+}
+
+// provenance refuses a first level that drift cannot be counted from.
+func (r *reading) provenance(p *Provenance, path []any) {
+	if p == nil || p.FirstBlessed == nil {
+		return
+	}
+	if _, ok := float(p.FirstBlessed); !ok {
+		field := strict.Field(path...)
+		r.refuse("write the number of the first bound", r.doc.Problem(field, "must be a number"))
+	}
 }
 
 // value refuses a bound that could never be held: a text against a number is a quoted figure.

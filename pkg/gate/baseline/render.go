@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,6 +53,9 @@ func (m Map) With(key string, value any) Map {
 func (m Map) Without(key string) Map {
 	return slices.DeleteFunc(slices.Clone(m), func(p Pair) bool { return p.Key == key })
 }
+
+// Equal reports whether two mappings hold the same, in whatever order.
+func (m Map) Equal(other Map) bool { return reflect.DeepEqual(plainValue(m), plainValue(other)) }
 
 // flow writes a value in flow style. Mappings in a list stand one a line where wrap, a line break and an
 // indentation, is given.
