@@ -3,11 +3,7 @@ package gitrepo
 import (
 	"bufio"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os/exec"
 	"strings"
@@ -68,16 +64,4 @@ func (b *Blobs) Close() error {
 	b.in.Close()
 	io.Copy(io.Discard, b.out)
 	return b.cmd.Wait()
-}
-
-// BlobName is the name of the object that holds the bytes, in as many hex digits as digits says: git's
-// names are SHA-1 or, in newer repositories, SHA-256.
-func BlobName(data []byte, digits int) string {
-	var sum hash.Hash = sha1.New()
-	if digits == hex.EncodedLen(sha256.Size) {
-		sum = sha256.New()
-	}
-	fmt.Fprintf(sum, "blob %d\x00", len(data))
-	sum.Write(data)
-	return hex.EncodeToString(sum.Sum(nil))
 }

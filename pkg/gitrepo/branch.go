@@ -18,6 +18,7 @@ import (
 type Branch struct {
 	repo   Repo
 	remote string
+	url    string // what is pushed to; by the remote's name, git would also move the checkout's own idea of the branch
 	name   string
 }
 
@@ -35,14 +36,15 @@ func (r Repo) OpenBranch(name string) (Branch, error) {
 	if err != nil {
 		return Branch{}, err
 	}
-	remotes := strings.Fields(string(out))
-	switch {
-	case slices.Contains(remotes, "origin"):
-		return Branch{r, "origin", name}, nil
-	case len(remotes) == 1:
-		return Branch{r, remotes[0], name}, nil
+	remote, remotes := "origin", strings.Fields(string(out))
+	if len(remotes) == 1 {
+		remote = remotes[0]
 	}
-	return Branch{}, fmt.Errorf("the checkout at %s has %d remotes and none is named origin", r.dir, len(remotes))
+	if !slices.Contains(remotes, remote) {
+		return Branch{}, fmt.Errorf("the checkout at %s has %d remotes and none is named origin", r.dir, len(remotes))
+	}
+	url, err := r.output("remote", "get-url", "--push", remote)
+	return Branch{r, remote, strings.TrimSpace(string(url)), name}, err
 }
 
 // String is "REMOTE/NAME".
@@ -117,10 +119,15 @@ func (b Branch) Files(ctx context.Context, commit string) ([]TreeFile, error) {
 	return files, nil
 }
 
-// An Edit is one file to put into a commit, or, with Content nil, to take out.
+// Store puts the bytes of a file into the checkout's objects and returns the object's name.
+func (b Branch) Store(ctx context.Context, data []byte) (string, error) {
+	blob, err := b.repo.ask(ctx, nil, data, "hash-object", "-w", "--stdin")
+	return strings.TrimSpace(string(blob)), err
+}
+
+// An Edit is one file to put into a commit, by the name of its object, or, where that is "", to take out.
 type Edit struct {
-	Path    string
-	Content []byte
+	Path, Blob string
 }
 
 // Commit makes a commit of the edits over parent, or a first commit without a parent where that is "".
@@ -143,15 +150,11 @@ func (b Branch) Commit(ctx context.Context, parent string, edits []Edit, message
 	}
 	var info bytes.Buffer
 	for _, e := range edits {
-		if e.Content == nil {
+		if e.Blob == "" {
 			fmt.Fprintf(&info, "0 %040d\t%s\x00", 0, e.Path)
-			continue
+		} else {
+			fmt.Fprintf(&info, "100644 %s\t%s\x00", e.Blob, e.Path)
 		}
-		blob, err := ask(e.Content, "hash-object", "-w", "--stdin")
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&info, "100644 %s\t%s\x00", blob, e.Path)
 	}
 	if _, err := ask(info.Bytes(), "update-index", "-z", "--add", "--index-info"); err != nil {
 		return "", err
@@ -176,13 +179,8 @@ var committer = []string{
 // Push moves the branch to commit by a fast-forward, or creates it. The error is [ErrRejected] where
 // the branch has moved meanwhile.
 func (b Branch) Push(ctx context.Context, commit string) error {
-	// By its URL: by its name, git would also move the checkout's own idea of the branch.
-	url, err := b.repo.ask(ctx, nil, nil, "remote", "get-url", "--push", b.remote)
-	if err != nil {
-		return err
-	}
 	out, err := b.repo.ask(ctx, nil, nil, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
-		strings.TrimSpace(string(url)), commit+":"+b.ref())
+		b.url, commit+":"+b.ref())
 	if err == nil {
 		return nil
 	}

@@ -98,15 +98,22 @@ func (s *branchSnapshot) close() error { return s.blobs.Close() }
 
 func (b *branch) add(ctx context.Context, files []file) ([]bool, error) {
 	there := make([]bool, len(files))
+	blobs := make([]string, len(files))
+	for i, f := range files {
+		var err error
+		if blobs[i], err = b.Store(ctx, f.data); err != nil {
+			return nil, err
+		}
+	}
 	err := b.change(ctx, func(t *tip) ([]gitrepo.Edit, error) {
 		var edits []gitrepo.Edit
 		for i, f := range files {
 			old, ok := t.files[f.path]
 			if !ok {
-				edits = append(edits, gitrepo.Edit{Path: f.path, Content: f.data})
+				edits = append(edits, gitrepo.Edit{Path: f.path, Blob: blobs[i]})
 				continue
 			}
-			if old.Blob != gitrepo.BlobName(f.data, len(old.Blob)) {
+			if old.Blob != blobs[i] {
 				return nil, strict.Problem{Path: join(b.name, f.path), Message: errOtherBytes.Error(), Rule: ruleHistory}
 			}
 			there[i] = true
@@ -128,19 +135,17 @@ func (b *branch) remove(ctx context.Context, paths []string) error {
 	}, "Prune "+count(len(paths), "run"))
 }
 
-// mostTries is how often a publisher tries before it gives up: thirty others would have to win every
-// single race.
-const mostTries = 200
+// mostTries is how often a publisher tries before it gives up: others would have to win every single
+// race.
+const mostTries = 100
 
 // change puts edits onto the branch's tip and pushes the result by a fast-forward. Where another
-// publisher was quicker, it fetches the new tip, asks for the edits again and tries once more after a
-// pause of random length. It never forces, and every other error ends it.
+// publisher was quicker, it waits, fetches the new tip, asks for the edits again and tries once more. It
+// never forces, and every other error ends it.
 func (b *branch) change(ctx context.Context, edits func(*tip) ([]gitrepo.Edit, error), message string) error {
 	known := ""
 	for try := range mostTries {
-		if err := pause(ctx, try); err != nil {
-			return err
-		}
+		start := time.Now()
 		t, err := b.tip(ctx, known)
 		if err != nil {
 			return err
@@ -154,33 +159,39 @@ func (b *branch) change(ctx context.Context, edits func(*tip) ([]gitrepo.Edit, e
 		if err != nil {
 			return err
 		}
-		if err = b.Push(ctx, commit); err == nil {
+		if err = b.Push(ctx, commit); err == nil || b.landed(ctx, commit, err) {
 			return nil
 		}
-		if !errors.Is(err, gitrepo.ErrRejected) && !b.landed(ctx, commit) {
+		if !errors.Is(err, gitrepo.ErrRejected) {
+			return err
+		}
+		if err := pause(ctx, try, time.Since(start)); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("the branch moved %d times while this run was being published", mostTries)
 }
 
-// landed reports whether a push arrived although it did not say so, as when the connection broke.
-func (b *branch) landed(ctx context.Context, commit string) bool {
+// landed reports whether a push arrived although it failed, as when the connection broke at the end.
+func (b *branch) landed(ctx context.Context, commit string, err error) bool {
+	if errors.Is(err, gitrepo.ErrRejected) {
+		return false
+	}
 	head, err := b.Head(ctx)
 	return err == nil && head == commit
 }
 
-// pause waits before a further try, longer at each, at random: writers that collide once would
-// otherwise collide again.
-func pause(ctx context.Context, try int) error {
-	if try == 0 {
-		return nil
-	}
-	most := min(50*time.Millisecond<<min(try, 10), 4*time.Second)
+// longest is the longest pause between two tries.
+const longest = 30 * time.Second
+
+// pause waits at random up to some times what a try takes, twice as many at each: as many writers as
+// there may be then come to take turns, and on a busy machine at a slower pace.
+func pause(ctx context.Context, try int, took time.Duration) error {
+	most := min(took<<min(try, 8), longest)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(rand.N(most)):
+	case <-time.After(rand.N(max(most, 1))):
 		return nil
 	}
 }
