@@ -80,6 +80,7 @@ func (c child) run(ctx context.Context) ending {
 	}
 	cmd := &exec.Cmd{Path: c.argv[0], Args: c.argv, Dir: c.dir, Env: append(slices.Clone(c.env), Marker+"="+c.token), Stdout: cmp.Or(c.document, write), Stderr: write}
 	cmd.SysProcAttr = ownSession()
+	adoptOrphans()
 	if err := cmd.Start(); err != nil {
 		read.Close()
 		write.Close()

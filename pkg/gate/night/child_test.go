@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,6 +111,24 @@ func TestStraysAreEnded(t *testing.T) {
 	}
 	gone(t, dir, "pid")
 	gone(t, dir, "other")
+}
+
+// A daemon that clears its environment, leaves the session and outlives its parents is known by nothing
+// that it carries.
+func TestDaemonsAreEnded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("orphans are adopted on Linux only")
+	}
+	daemon := `env -i OUT=$OUT setsid sh -c 'sh -c "echo \$\$ > $OUT/pid; exec sleep 60" & exit 0'; while [ ! -s $OUT/pid ]; do sleep 0.05; done; `
+	for name, text := range map[string]string{"at the end": daemon + "exit 0", "at the limit": daemon + "sleep 60"} {
+		t.Run(name, func(t *testing.T) {
+			e, _, dir := script(t, t.Context(), 3*time.Second, text)
+			if e.outlived != 0 || e.strays == 0 && !e.timedOut {
+				t.Errorf("got %+v, want the daemon found and ended", e)
+			}
+			gone(t, dir, "pid")
+		})
+	}
 }
 
 func TestChildThatCannotStart(t *testing.T) {

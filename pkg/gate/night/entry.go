@@ -3,6 +3,7 @@ package night
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,6 +43,14 @@ func (n *night) entry(ctx context.Context, e *matrix.Entry) (rows []Row) {
 		return []Row{n.row(e, baseline.Skip, "", reason)}
 	}
 	dir := filepath.Join(n.workDir, e.Name)
+	release, err := hold(n.workDir, e.Name)
+	switch {
+	case errors.Is(err, errBusy):
+		return []Row{n.row(e, baseline.NoVerdict, errNotStarted, err.Error())}
+	case err != nil:
+		return []Row{n.row(e, baseline.Fail, errNotStarted, err.Error())}
+	}
+	defer release()
 	if err := freshDir(dir); err != nil {
 		return []Row{n.row(e, baseline.Fail, errNotStarted, err.Error())}
 	}
@@ -103,21 +112,21 @@ func (n *night) attempt(ctx context.Context, e *matrix.Entry, r *recipe.Recipe, 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fail(attempt{}, baseline.Fail, errNotStarted, "making the entry's folder: %v", err)
 	}
-	log, err := os.Create(dir + ".log")
+	log, err := newRing(dir + ".log")
 	if err != nil {
 		return fail(attempt{}, baseline.Fail, errNotStarted, "making the entry's log: %v", err)
 	}
 	defer log.Close()
-	lines := n.Child(e.Name)
+	lines := &quota{w: n.Child(e.Name), left: maxShown, over: func() { n.Say("%s: it prints too much to show: see %s.log", e.Name, dir) }}
 	defer lines.Close()
 
 	var document *os.File
 	if r.Workload == recipe.Serving {
-		document = log // serve-cell's JSON says what matrix.json and its text for people say
+		document = log.f // serve-cell's JSON says what matrix.json and its text for people say
 	}
 	n.Say("%s: running %s", e.Name, strings.Join(argv, " "))
 	a := attempt{ending: child{
-		argv: argv, dir: n.Root(), env: n.Environ, out: io.MultiWriter(lines, forgiving{log}), document: document, limit: e.Timeout, token: rand.Text(), grace: usual,
+		argv: argv, dir: n.Root(), env: n.Environ, out: io.MultiWriter(lines, log), document: document, limit: e.Timeout, token: rand.Text(), grace: usual,
 	}.run(ctx)}
 	if a.strays > 0 {
 		n.Say("%s: %d processes were left behind and have been ended", e.Name, a.strays)
@@ -149,7 +158,7 @@ func (n *night) harvest(a attempt, dir string, fail func(attempt, baseline.Verdi
 		return fail(a, baseline.Fail, errCorrupt, "unreadable matrix.json: %v", err)
 	}
 	if len(a.matrix.Cells) == 0 {
-		return fail(a, baseline.Fail, errEmpty, "matrix.json produced no cells")
+		return fail(a, baseline.Fail, errEmpty, "matrix.json produced no cells%s", unclean(a.ending))
 	}
 	sum, err := digest(a.path)
 	if err != nil {
@@ -159,18 +168,18 @@ func (n *night) harvest(a attempt, dir string, fail func(attempt, baseline.Verdi
 	return a
 }
 
+// unclean tells of an end that explains what is missing, "" for a clean one.
+func unclean(e ending) string {
+	if e.exit == 0 && e.signal == 0 {
+		return ""
+	}
+	return " (" + e.String() + ")"
+}
+
 // relative is a path from the repository's root where it lies inside.
 func (n *night) relative(path string) string {
 	if rel, err := filepath.Rel(n.Root(), path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return path
-}
-
-// forgiving keeps a log that cannot be written from cutting the child's output off.
-type forgiving struct{ w io.Writer }
-
-func (f forgiving) Write(b []byte) (int, error) {
-	f.w.Write(b)
-	return len(b), nil
 }

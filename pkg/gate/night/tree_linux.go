@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // process is a process that cannot be taken for a later one of the same number.
@@ -17,7 +19,9 @@ type process struct {
 }
 
 // tree knows the processes of one run: those of the leader's session, those that carry its marker in
-// their environment, and the children of either.
+// their environment, the children of either, and orphans that came to us. An orphan that has cleared its
+// environment and left the session cannot be known again once init has it, so this process takes init's
+// place for all that it starts.
 type tree struct {
 	leader process
 	marker []byte
@@ -32,6 +36,10 @@ func newTree(leader int, token string) *tree {
 	return t
 }
 
+// adoptOrphans has the orphans of what is started from now on come to us. Where the kernel refuses, they
+// are not found, as on other systems.
+func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
 // ownSession starts the command in a session of its own, and has it asked to end should this process be
 // killed: nobody would be left to hold it to its time limit.
 func ownSession() *syscall.SysProcAttr {
@@ -44,8 +52,13 @@ func (t *tree) members() []process {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() {
-			if s, ok := readStat(pid); ok && s.state != 'Z' && s.state != 'X' && s.start >= t.leader.start {
+			s, ok := readStat(pid)
+			switch {
+			case !ok || s.start < t.leader.start:
+			case s.state != 'Z' && s.state != 'X':
 				all[pid] = s
+			case s.parent == os.Getpid() && pid != t.leader.pid && t.known[pid] == s.start:
+				_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // an orphan is ours to reap
 			}
 		}
 	}
@@ -57,7 +70,7 @@ func (t *tree) members() []process {
 		members = append(members, process{pid, s.start, s.session})
 	}
 	for pid, s := range all {
-		if start, ok := t.known[pid]; ok && start == s.start || s.session == t.leader.pid || t.marked(pid) {
+		if start, ok := t.known[pid]; ok && start == s.start || s.session == t.leader.pid || t.marked(pid) || orphan(pid, s) {
 			add(pid, s)
 		}
 	}
@@ -72,6 +85,21 @@ func (t *tree) members() []process {
 		}
 	}
 	return members
+}
+
+// orphan reports whether a process came to us when its parent ended: a child of ours that we did not
+// start, for what we start carries a marker, and until it does is still our own program.
+func orphan(pid int, s stat) bool {
+	if s.parent != os.Getpid() {
+		return false
+	}
+	proc := "/proc/" + strconv.Itoa(pid)
+	own, _ := os.Readlink("/proc/self/exe")
+	if exe, err := os.Readlink(proc + "/exe"); err != nil || exe == own {
+		return false
+	}
+	environ, _ := os.ReadFile(proc + "/environ")
+	return !bytes.HasPrefix(environ, []byte(Marker+"=")) && !bytes.Contains(environ, []byte("\x00"+Marker+"="))
 }
 
 func (t *tree) marked(pid int) bool {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gatehouse-ci/gatehouse/pkg/strict"
 )
@@ -47,6 +48,28 @@ func mayEmpty(dir string) error {
 	}
 	return err
 }
+
+// hold keeps another night from the folder of an entry until release is called, or this process ends.
+func hold(workDir, entry string) (release func(), err error) {
+	if err := os.MkdirAll(workDir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the work folder: %w", err)
+	}
+	// Names do not begin with a dot, so no entry has this one.
+	f, err := os.OpenFile(filepath.Join(workDir, "."+entry+".lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("locking the entry's folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = errBusy
+		}
+		return nil, fmt.Errorf("locking the entry's folder: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+var errBusy = errors.New("another night is running this entry in the same work folder: wait for it, or choose another --work-dir")
 
 // freshDir empties the folder of an entry, or makes it.
 func freshDir(dir string) error {
