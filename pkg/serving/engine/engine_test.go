@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,6 +150,36 @@ func TestChildrenEndWithTheEngine(t *testing.T) {
 	}
 }
 
+// A daemon that carries nothing of ours, left the session and outlived its parents is found because it came to us.
+func TestDaemonsEndWithTheEngine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("orphans are adopted on Linux only")
+	}
+	spec := specFor(t, "engine")
+	note := filepath.Join(t.TempDir(), "pid")
+	spec.Command = []string{"/bin/sh", "-c", "env -i setsid sh -c 'sh -c \"echo \\$\\$ > " + note + "; exec sleep 60\" & exit 0'; while [ ! -s " + note + " ]; do sleep 0.05; done"}
+	e, err := processDriver{}.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-e.Done()
+	if err := e.Stop(t.Context(), spec.Grace); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if workroot.Identify(pid).Alive() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.Errorf("the daemon (process %d) outlived its engine", pid)
+	}
+}
+
 // sweepAsNextStart makes the record's owner a dead process and sweeps.
 func sweepAsNextStart(t *testing.T, spec Spec) error {
 	t.Helper()
@@ -223,10 +254,13 @@ func TestCancelShortensTheGrace(t *testing.T) {
 		t.Skip("takes the cancel grace")
 	}
 	spec := specFor(t, "sleeper")
-	spec.Command = []string{"sh", "-c", `trap "" TERM; while :; do sleep 1; done`}
+	spec.Command = []string{"sh", "-c", `trap "" TERM; echo deaf; while :; do sleep 1; done`}
 	e, err := processDriver{}.Start(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(e.Log(), "deaf") && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -51,7 +51,7 @@ func (processDriver) Start(ctx context.Context, spec Spec) (Engine, error) {
 	if err != nil {
 		return nil, &Failure{Reason: SetupFailed, Message: err.Error(), Hint: "leave port and control_port at auto, or choose free ones"}
 	}
-	p := &process{spec: spec, ports: *held, done: make(chan struct{}), tree: tree{token: spec.Token}}
+	p := &process{spec: spec, ports: *held, done: make(chan struct{}), tree: tree{token: spec.Token, adopts: true}}
 	p.args = slices.Concat(spec.Command[1:], serveArgs(spec, held.gateway, held.control))
 	p.facts = Facts{
 		Driver: "process", Binary: binary, SHA256: digest, Args: slices.Concat([]string{binary}, p.args), Log: spec.LogPath,
@@ -117,6 +117,7 @@ func (p *process) start(binary string, held *ports) error {
 	if err := held.free(); err != nil {
 		return fmt.Errorf("letting go of the ports: %w", err)
 	}
+	adoptOrphans()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", binary, err)
 	}

@@ -141,9 +141,9 @@ func (w *waiter) probe(ctx context.Context, url string) error {
 	return fmt.Errorf("%s answers %s", url, resp.Status)
 }
 
-// probeClient goes straight to the engine: a proxy from the environment must not answer for it.
+// probeClient goes straight to the engine: neither a proxy from the environment nor where it redirects to must answer for it.
 func probeClient() *http.Client {
-	return &http.Client{Transport: &http.Transport{
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: probeLimit}).DialContext,
 		ResponseHeaderTimeout: probeLimit,
 	}}

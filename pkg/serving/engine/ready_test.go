@@ -40,6 +40,7 @@ func TestAwait(t *testing.T) {
 		{"an engine that knows /v1/models alone", serveStatus(t, map[string]int{"/v1/models": 200}), "", ""},
 		{"an engine that knows nothing", serveStatus(t, nil), "", ReadinessTimeout},
 		{"a gateway that is not ready", serveStatus(t, map[string]int{"/readiness": 503, "/health": 200}), "", ReadinessTimeout},
+		{"a gateway that sends us elsewhere", serveRedirect(t, gateway), "", ReadinessTimeout},
 		{"nobody on the gateway's port", closed.URL, "", ReadinessTimeout},
 		{"nobody on the control port", gateway, closed.URL, ControlUnbound},
 		{"a control port that is not healthy", gateway, serveStatus(t, map[string]int{"/health": 503}), ReadinessTimeout},
@@ -85,4 +86,13 @@ func TestAwaitLateControl(t *testing.T) {
 	if len(notes) == 0 || !strings.Contains(notes[0], "gateway is ready; control port") {
 		t.Errorf("got notes %q, want what is waited for", notes)
 	}
+}
+
+// serveRedirect answers each request with the way to another server.
+func serveRedirect(t *testing.T, to string) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, to+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }

@@ -6,13 +6,16 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gatehouse-ci/gatehouse/pkg/serving/workroot"
 )
 
 // tree knows which processes belong to one run: those that carry its marker in their environment, those of the session
-// that its first process leads, and whatever these started.
+// that its first process leads, whatever these started, and orphans of these that came to us.
 type tree struct {
 	token  string
+	adopts bool             // orphans come to us: we are the one that started the engine
 	leader workroot.Process // zero until the engine has started
 }
 
@@ -59,7 +62,23 @@ func (t tree) owns(s workroot.Stat, all map[int]workroot.Stat) bool {
 	if marked(environ, t.token) {
 		return true
 	}
-	return t.inSession(s, all) && !foreign(environ)
+	return t.inSession(s, all) && !foreign(environ) || t.adopts && orphan(s, environ)
+}
+
+// adoptOrphans has the orphans of what is started from now on come to us instead of init. A daemon that cleared its
+// environment, left the session and outlived its parents is known by nothing else. Where the kernel refuses, it is not
+// found, as on other systems.
+func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// orphan tells whether s is a child of ours that we did not start: what we start carries a marker, and until it does is
+// still our own program.
+func orphan(s workroot.Stat, environ []byte) bool {
+	if s.Parent != os.Getpid() || bytes.HasPrefix(environ, []byte(Marker+"=")) || bytes.Contains(environ, []byte("\x00"+Marker+"=")) {
+		return false
+	}
+	own, _ := os.Readlink("/proc/self/exe")
+	exe, err := os.Readlink("/proc/" + strconv.Itoa(s.PID) + "/exe")
+	return err == nil && exe != own
 }
 
 // inSession tells whether s belongs to the session that the engine leads. While a session has members the kernel does

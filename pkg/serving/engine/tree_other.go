@@ -11,8 +11,11 @@ import (
 // tree knows only the process group here: there is no /proc to find strays in.
 type tree struct {
 	token  string
+	adopts bool
 	leader workroot.Process
 }
+
+func adoptOrphans() {}
 
 func (t tree) members() []workroot.Stat { return t.group() }
 
