@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -146,14 +147,11 @@ func (p places) blockScalarEnd(at, indent int) int {
 
 // lineStart is the offset of the first byte of the line of an offset.
 func (p places) lineStart(at int) int {
-	start := 0
-	for _, l := range p.lines {
-		if l > at {
-			break
-		}
-		start = l
+	i, exact := slices.BinarySearch(p.lines, at)
+	if !exact {
+		i--
 	}
-	return start
+	return p.lines[i]
 }
 
 // lineEnd is the offset of the break that ends the line of an offset, or of the text's end.

@@ -96,6 +96,9 @@ func (r *refresher) conclude(ctx context.Context) int {
 	if err := r.publish(markdown); err != nil {
 		return r.Finish(step.CouldNotRun, nil, strict.Problem{Field: "--report", Message: err.Error()})
 	}
+	if r.In.Bool("dry-run") {
+		r.Text(markdown)
+	}
 	doc := outcome{Out: r.out, Counts: countChanges(changes), Changes: told(changes), Notes: r.notes}
 	if len(refused) > 0 {
 		r.Say("nothing was written: gates would guard less than before")
@@ -180,7 +183,6 @@ func (r *refresher) write(ctx context.Context, head *baseline.Text, markdown str
 	doc.Changed = err != nil || !bytes.Equal(before, head.Bytes())
 	if r.In.Bool("dry-run") {
 		doc.DryRun = true
-		r.Text(markdown)
 		r.Output("changed", "false")
 		return r.Done(doc)
 	}

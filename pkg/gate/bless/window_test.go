@@ -148,53 +148,6 @@ func TestUnscoped(t *testing.T) {
 	r.run("--from", "window", "--history", "history").want(t, 0, "without --perf-gate-entry bounds are derived for every entry")
 }
 
-// TestScopeLeavesOthersAlone is the field's case of a refresh that disarms: scoped to beta, alpha keeps its
-// three bounds to the byte, be it run or skipped.
-func TestScopeLeavesOthersAlone(t *testing.T) {
-	const alpha = "  alpha::c: {passed: true, step_time_ms: {max: 900.0}, metrics: {median_tpot_ms: {policy: max, value: 2.40}, kv_hits: {policy: min, value: .9}}} # mine\n"
-	for _, gpus := range []string{"1", "0"} {
-		t.Run(gpus+" GPUs", func(t *testing.T) {
-			r := newRig(t, Refresh)
-			r.write(matrixPath, "entries:\n  - {name: alpha, recipe: a.yaml}\n  - {name: beta, recipe: b.yaml, min_gpus: 0}\n")
-			r.recipe("a.yaml", "c")
-			r.recipe("b.yaml", "c")
-			r.leaves("a.yaml", map[string]any{"median_tpot_ms": 1.0})
-			r.leaves("b.yaml", map[string]any{"median_tpot_ms": 1.0})
-			alpha := strings.Replace(alpha, "value: .9", "value: 0.9", 1)
-			r.write(baselinesPath, "baselines:\n"+alpha+"  beta::c: {passed: true}\n")
-			a := r.run("--from", "run", "--gpus", gpus, "--perf-gate", "--perf-gate-entry", "beta")
-			a.want(t, 0)
-			if file := r.read(baselinesPath); !strings.Contains(file, alpha) || !strings.Contains(file, "value: 1.25") {
-				t.Errorf("got\n%s", file)
-			}
-			if skipped := strings.Contains(a.stderr, "alpha: did not run here, and its 1 key(s) are kept"); skipped != (gpus == "0") {
-				t.Errorf("stderr: %s", a.stderr)
-			}
-			r.run("--from", "run", "--gpus", "0", "--perf-gate", "--perf-gate-entry", "alpha").want(t, 3, "entry alpha cannot run here: it needs 1 GPU(s), have 0")
-		})
-	}
-}
-
-func TestPrune(t *testing.T) {
-	r := newRig(t, Refresh)
-	r.write(matrixPath, "entries:\n  - {name: beta, recipe: b.yaml}\npending_entries:\n  - {name: later, recipe: b.yaml, blocked_on: x}\n")
-	r.recipe("b.yaml", "c")
-	r.leaves("b.yaml", nil)
-	before := "baselines:\n  gone::c: {passed: true, step_time_ms: {max: 3}}\n  beta::c: {passed: true}\n  later::c: {passed: true}\n"
-	r.write(baselinesPath, before)
-	r.run("--from", "run", "--gpus", "1", "--prune").want(t, 1, "gone::c: passed lost (was true): there is no reason for it")
-	if got := r.read(baselinesPath); got != before {
-		t.Errorf("a refused refresh wrote %q", got)
-	}
-	r.run("--from", "run", "--gpus", "1", "--prune", "--reason", "gone for good", "--report", "report.md").want(t, 0, "its key is removed")
-	if got, want := r.read(baselinesPath), "baselines:\n  beta::c: {passed: true}\n  later::c: {passed: true}\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if report := r.read("report.md"); !strings.Contains(report, "- reason gone::c step_time_ms.max: gone for good\n") {
-		t.Errorf("the report has no reason lines:\n%s", report)
-	}
-}
-
 func TestOpenPull(t *testing.T) {
 	r := serveRig(t)
 	git := func(args ...string) string {
