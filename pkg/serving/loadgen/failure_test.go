@@ -280,3 +280,23 @@ func TestMaxFailuresStops(t *testing.T) {
 		}
 	}
 }
+
+// An engine that never stops must not fill the memory until the step's time is over.
+func TestEndlessStreamIsCutOff(t *testing.T) {
+	burst := chunk(strings.Repeat(sse(completionEvent(" a", "null")), 2000))
+	url := rawServer(t, func(c net.Conn, _ int) bool {
+		_, err := io.WriteString(c, chunkedHead)
+		for err == nil {
+			_, err = io.WriteString(c, burst)
+		}
+		return false
+	})
+	result, err := Run(t.Context(), fourPlan(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := result.Requests[0]
+	if r.Failure != BadResponse || r.Detail != errTooManyEvents.Error() || len(r.Events) > maxEvents+2000 {
+		t.Errorf("got %s: %s after %d events, want %s: %s", r.Failure, r.Detail, len(r.Events), BadResponse, errTooManyEvents)
+	}
+}

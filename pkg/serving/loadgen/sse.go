@@ -5,6 +5,12 @@ import "bytes"
 // maxEvent bounds one event (and one line), so that an engine gone wild cannot eat the memory.
 const maxEvent = 8 << 20
 
+// maxEvents bounds the events of one request for the same reason: an engine that never stops would add 50 MB a second
+// until the step's time is over.
+const maxEvents = 1 << 20
+
+var errTooManyEvents = &protocolError{"a stream of more than 1048576 events"}
+
 var errEventTooLarge = &protocolError{"an event of more than 8 MiB"}
 
 // framer cuts body bytes into server-sent events, wherever reads happen to split them. Lines end in LF, CR or CRLF.

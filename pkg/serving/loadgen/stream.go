@@ -82,6 +82,9 @@ func (s *stream) take(b []byte, at int64) (over bool, err error) {
 		} else if err := s.frame.feed(payload); err != nil {
 			return false, err
 		}
+		if len(s.r.Events) > maxEvents {
+			return false, errTooManyEvents
+		}
 	}
 	if s.body.done {
 		s.leftover = len(b) > 0
