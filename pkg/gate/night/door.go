@@ -129,6 +129,9 @@ func Run(ctx context.Context, p step.Proc) int { return door.Run(ctx, p, run) }
 
 func run(ctx context.Context, s *step.Step) int {
 	n, problems := newNight(s)
+	if lost := n.overwritten(); len(lost) > 0 { // and so not even a refusal may be written there
+		return s.Finish(step.Usage, nil, append(lost, problems...)...)
+	}
 	if len(problems) > 0 {
 		n.refused(problems)
 		return s.Finish(step.Usage, nil, problems...)
@@ -158,6 +161,31 @@ func newNight(s *step.Step) (*night, strict.Problems) {
 		}
 	}
 	return n, append(problems, n.checkWorkDir()...)
+}
+
+// overwritten finds inputs that the results or the summary would be written over.
+func (n *night) overwritten() strict.Problems {
+	inputs := []string{n.Path(n.In.String("matrix")), n.Path(n.In.String("baselines"))}
+	if n.matrix != nil {
+		for _, e := range slices.Concat(n.matrix.Entries, n.matrix.Pending) {
+			inputs = append(inputs, n.Path(e.Recipe))
+		}
+	}
+	var problems strict.Problems
+	for _, name := range []string{"out", "summary"} {
+		path := n.Path(n.In.String(name))
+		info, err := os.Stat(path)
+		if err != nil || n.In.String(name) == "" {
+			continue
+		}
+		if slices.ContainsFunc(inputs, func(input string) bool {
+			other, err := os.Stat(input)
+			return err == nil && os.SameFile(info, other)
+		}) {
+			problems = append(problems, strict.Problem{Path: path, Field: "--" + name, Message: "would be written over a file that the night reads", Hint: "name another file"})
+		}
+	}
+	return problems
 }
 
 // prepare reads what running an entry takes: the matrix, the commands and the machine.

@@ -302,6 +302,26 @@ func TestRefusedBeforeAnythingRuns(t *testing.T) {
 	}
 }
 
+// A slip of the tongue must not cost the matrix, the baselines or a recipe, not even by the refusal of another input.
+func TestInputsAreNotOverwritten(t *testing.T) {
+	for _, flag := range []string{"--out", "--summary"} {
+		for _, file := range []string{"config/ci/nightly_eval_matrix.yaml", "config/ci/regression_baselines.yaml", "a.yaml"} {
+			r := one(t, "", gate)
+			before, err := os.ReadFile(filepath.Join(r.root, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := r.run(flag, file, "--gpus", "-1")
+			if o.status != 2 || !strings.Contains(o.stderr, flag+": would be written over a file that the night reads") {
+				t.Errorf("%s %s: got exit %d, want 2 and why\n%s", flag, file, o.status, o.stderr)
+			}
+			if after, _ := os.ReadFile(filepath.Join(r.root, file)); string(after) != string(before) {
+				t.Errorf("%s %s: the file was changed", flag, file)
+			}
+		}
+	}
+}
+
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	r := one(t, "", gate)
 	r.leaves("a.yaml", 0, tpot(1.9, 30))
