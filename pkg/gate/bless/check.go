@@ -240,8 +240,15 @@ func (c *checker) evidence(ctx context.Context) (int, *strict.Problem) {
 	if len(bare) > 0 {
 		c.Warn(strict.Problem{Path: c.head.File().Path, Message: fmt.Sprintf("%d bound(s) do not say on which stack they were derived, so they are held on every stack: %s", len(bare), strings.Join(bare, ", ")), Hint: "refresh-baselines --from window derives them with their evidence"})
 	}
+	var alone []string
 	for _, claim := range claims {
 		c.arithmetic(claim)
+		if claim.Rule == RuleRun {
+			alone = append(alone, claim.key.String()+" "+claim.gate)
+		}
+	}
+	if len(alone) > 0 {
+		c.Warn(strict.Problem{Path: c.head.File().Path, Message: fmt.Sprintf("%d bound(s) stand on a single run, which no history can confirm: %s", len(alone), strings.Join(alone, ", ")), Hint: "derive them from a window as soon as there are nights"})
 	}
 	if c.history == nil {
 		return step.OK, nil

@@ -136,7 +136,7 @@ func TestDriftAddsUp(t *testing.T) {
 	}{
 		{"", 1, "there is no reason for it"},
 		{"reason: a slower clock, ", 1, "it is 12.5 % past the level first blessed, over the budget of 10 %: the reason must say accept-regression [drift]"},
-		{"reason: accept-regression of the slower clock, ", 0, ""},
+		{"reason: accept-regression of the slower clock, ", 0, "1 bound(s) stand on a single run, which no history can confirm: e::c median_tpot_ms"},
 	}
 	for _, tt := range tests {
 		r.write(baselinesPath, bound("2.25", "2", tt.reason))
