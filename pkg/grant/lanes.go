@@ -21,7 +21,8 @@
 //	    reason: ten nights for the first bless
 //
 // The check guards against mistakes: a lane copied, a switch set one level too high, a pull request that
-// lists itself. It does not guard against someone who may run arbitrary commands on the runner: that
+// lists itself. A job is known by its variables: a container that does not get them looks like a person's
+// shell, so hand them on. The check does not guard against someone who may run arbitrary commands on the runner: that
 // boundary is runner groups and branch rules.
 package grant
 

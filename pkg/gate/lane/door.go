@@ -53,7 +53,8 @@ lane-audit reads .github/workflows, every action.yml, and Dockerfiles, follows r
 the inputs that each call binds, and judges each job's if: for each event that starts its workflow. A lane gets the socket
 by a docker-socket input (docker_socket too) that is anything but left out or a literal false; by a mount of the socket in
 a container, a service or a command; by a compose file that mounts it; by DOCKER_HOST; by a privileged container. What
-cannot be told counts as granted. Commands that a self-hosted runner's account runs on its own are not seen: that account
+cannot be told counts as granted. Actions and workflows of other repositories are not read, only what is handed to them,
+which is why they are to be pinned. Commands that a self-hosted runner's account runs on its own are not seen: that account
 is trusted or it is not.
 
     lane-audit
