@@ -80,18 +80,35 @@ func (f format) decode(path string, data []byte, into any) (*Document, error) {
 	return doc, r.err()
 }
 
-func (f format) read(path string, into any) (*Document, error) {
-	// A pipe that nobody writes to would hold the opening for ever, and a device has no end.
+// Open opens a file for reading without waiting for anyone: a pipe that nobody writes to would hold the
+// opening for ever, and a device has no end, so both are refused.
+func Open(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = errIrregular
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+var errIrregular = errors.New("is no regular file; save what it gives to a file first")
+
+func (f format) read(path string, into any) (*Document, error) {
+	file, err := Open(path)
+	if err == errIrregular {
+		return nil, Problems{{Path: path, Rule: RuleUnreadable, Message: "is no regular file", Hint: "save what it gives to a file first"}}
+	}
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil {
-		return nil, unreadable(path, err)
-	} else if !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, Problems{{Path: path, Rule: RuleUnreadable, Message: "is no regular file", Hint: "save what it gives to a file first"}}
-	}
 	// One byte over the limit is enough for the size check to see it.
 	data, err := io.ReadAll(io.LimitReader(file, int64(f.limit)+1))
 	if err != nil {
