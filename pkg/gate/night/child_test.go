@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -122,7 +123,18 @@ func TestDaemonsAreEnded(t *testing.T) {
 	daemon := `env -i OUT=$OUT setsid sh -c 'sh -c "echo \$\$ > $OUT/pid; exec sleep 60" & exit 0'; while [ ! -s $OUT/pid ]; do sleep 0.05; done; `
 	for name, text := range map[string]string{"at the end": daemon + "exit 0", "at the limit": daemon + "sleep 60"} {
 		t.Run(name, func(t *testing.T) {
+			other := exec.Command("sleep", "60")
+			if err := other.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = other.Process.Kill()
+				_ = other.Wait()
+			}()
 			e, _, dir := script(t, t.Context(), 3*time.Second, text)
+			if !alive(other.Process.Pid) {
+				t.Errorf("a child that is not the entry's was ended with it")
+			}
 			if e.outlived != 0 || e.strays == 0 && !e.timedOut {
 				t.Errorf("got %+v, want the daemon found and ended", e)
 			}

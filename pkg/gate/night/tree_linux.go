@@ -88,9 +88,10 @@ func (t *tree) members() []process {
 }
 
 // orphan reports whether a process came to us when its parent ended: a child of ours that we did not
-// start, for what we start carries a marker, and until it does is still our own program.
+// start. What comes from an entry is never in our session, in which our other children stay; an entry's
+// command itself carries a marker, and until it does is still our own program.
 func orphan(pid int, s stat) bool {
-	if s.parent != os.Getpid() {
+	if us, ok := readStat(os.Getpid()); s.parent != os.Getpid() || ok && s.session == us.session {
 		return false
 	}
 	proc := "/proc/" + strconv.Itoa(pid)

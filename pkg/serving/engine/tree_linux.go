@@ -70,10 +70,18 @@ func (t tree) owns(s workroot.Stat, all map[int]workroot.Stat) bool {
 // found, as on other systems.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// orphan tells whether s is a child of ours that we did not start: what we start carries a marker, and until it does is
-// still our own program.
+func ownSession() int {
+	self, err := workroot.ReadStat(os.Getpid())
+	if err != nil {
+		return 0
+	}
+	return self.Session
+}
+
+// orphan tells whether s is a child of ours that we did not start. An engine's descendants never come back into our
+// session, in which our other children stay; an engine itself carries a marker, and until it does is still our own program.
 func orphan(s workroot.Stat, environ []byte) bool {
-	if s.Parent != os.Getpid() || bytes.HasPrefix(environ, []byte(Marker+"=")) || bytes.Contains(environ, []byte("\x00"+Marker+"=")) {
+	if s.Parent != os.Getpid() || s.Session == ownSession() || bytes.HasPrefix(environ, []byte(Marker+"=")) || bytes.Contains(environ, []byte("\x00"+Marker+"=")) {
 		return false
 	}
 	own, _ := os.Readlink("/proc/self/exe")
