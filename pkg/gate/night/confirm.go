@@ -60,12 +60,12 @@ func replaced(first, again judged) Row {
 	reasons := strings.Join(first.row.Reasons, "; ")
 	if again.row.Cell == nil || again.judgement.Verdict == baseline.NoVerdict {
 		row := first.row
-		row.Confirmation = secondRun(again)
+		row.Confirmation = otherRunOf(again)
 		row.Reasons = append(slices.Clone(row.Reasons), "the second run came to nothing: "+strings.Join(again.judgement.Reasons, "; "))
 		return row
 	}
 	row := again.row
-	row.Disqualified = secondRun(first)
+	row.Disqualified = otherRunOf(first)
 	row.Reasons = append(slices.Clone(row.Reasons), "the first run was disqualified: "+reasons)
 	if again.judgement.Confirmable() {
 		row.Verdict = baseline.NoVerdict
@@ -74,8 +74,8 @@ func replaced(first, again judged) Row {
 	return row
 }
 
-// secondRun is what the results keep of a run that is not the night's.
-func secondRun(j judged) *Confirmation {
+// otherRunOf is what the results keep of a run that is not the night's.
+func otherRunOf(j judged) *Confirmation {
 	return &Confirmation{
 		Verdict: j.judgement.Verdict, Reasons: append([]string{}, j.judgement.Reasons...), Metrics: j.row.Metrics, Deltas: j.row.Deltas,
 		MatrixPath: j.row.MatrixPath, DurationSec: j.row.DurationSec, Error: j.row.Error, Evidence: j.row.Evidence,
@@ -85,7 +85,7 @@ func secondRun(j judged) *Confirmation {
 // settle gives a row that broke bounds its verdict by the second run: broken again is a failure, held
 // is an excursion, and anything else leaves nothing to conclude.
 func settle(row *Row, first baseline.Judgement, again judged) {
-	row.Confirmation = secondRun(again)
+	row.Confirmation = otherRunOf(again)
 	repeated := func(b baseline.Breach) bool {
 		return slices.ContainsFunc(again.judgement.Breaches, func(a baseline.Breach) bool { return a.Metric == b.Metric })
 	}
