@@ -123,7 +123,7 @@ func (d *decoder) expect(n *node, want Kind, name string) bool {
 		hint = "write true or false"
 	case want == Bool && n.kind == Text && (n.text == "true" || n.text == "false"):
 		hint = "remove the quotes"
-	case want == Number && n.kind == Text && isNumber(n.text):
+	case want == Number && n.kind == Text && IsNumber(n.text):
 		hint = "remove the quotes"
 	case want == Number && (n.kind == Odd || n.kind == Text):
 		rule, hint = RuleNumber, numberHint(n.text)

@@ -124,7 +124,7 @@ func (p *jsonParser) word(at place) (node, bool) {
 		n.kind = Null
 	case word == "true" || word == "false":
 		n.kind = Bool
-	case isNumber(word):
+	case IsNumber(word):
 		n.kind = Number
 	case notFinite.MatchString(word):
 		return badNode(at, RuleNumber, "the program that wrote it measured nothing; write null or leave the key out", "%s is not a number", word), true

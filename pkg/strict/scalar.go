@@ -27,7 +27,7 @@ func plainScalar(s string) Kind {
 	switch {
 	case s[0] > '9' && !isSwitch(s): // no number starts with a letter
 		return Text
-	case isNumber(s):
+	case IsNumber(s):
 		return Number
 	case isSwitch(s), isOddNumber(s):
 		return Odd
@@ -43,8 +43,8 @@ func isOddNumber(s string) bool {
 	return oddDecimal.MatchString(s) || oddBase.MatchString(s) || oddSixty.MatchString(s) || oddInfinite.MatchString(s)
 }
 
-// isNumber is the one number grammar, JSON's, without the cost of a regular expression.
-func isNumber(s string) bool {
+// IsNumber reports whether s is a number in the one grammar, JSON's, without the cost of a regular expression.
+func IsNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	digits := func() bool {
 		i := 0
@@ -89,7 +89,7 @@ func numberHint(s string) string {
 		sign, digits = "-", bare[1:]
 	}
 	switch {
-	case isNumber(s):
+	case IsNumber(s):
 		return ""
 	case notFinite.MatchString(s):
 		return "write a finite number, or leave the key out"
